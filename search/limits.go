@@ -7,7 +7,6 @@ import (
 	"pawl/search/trial"
 )
 
-// limits says when a search has asked enough.
 type limits struct {
 	options Options
 	study   *study

@@ -22,7 +22,6 @@ type Machine interface {
 	Wait(ctx context.Context, stop <-chan struct{}) (stopped bool, err error)
 }
 
-// here is this machine.
 type here struct {
 	started time.Time
 	lanes   chan struct{}

@@ -38,7 +38,6 @@ type pipeline struct {
 	known         known
 }
 
-// launch starts preparing a trial.
 func (p *pipeline) launch(ctx context.Context, trial trial.Trial) {
 	f := &flight{trial: trial, prepared: make(chan struct{})}
 	p.flights = append(p.flights, f)
@@ -93,7 +92,6 @@ func (p *pipeline) choose() *flight {
 	return waiting[p.nextToMeasure(trials)]
 }
 
-// measuring returns the number of flights whose measurement has begun.
 func (p *pipeline) measuring() int {
 	count := 0
 	for _, f := range p.flights {
@@ -223,7 +221,6 @@ func (k *known) incumbent() float64 {
 	return k.best
 }
 
-// twin returns a trial whose machine code is the same.
 func (k *known) twin(digest string) (trial.Trial, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -41,7 +41,6 @@ type observer struct {
 	failures map[string]int
 }
 
-// finish counts a trial.
 func (o *observer) finish(t trial.Trial) {
 	if !t.Finished {
 		return
@@ -52,7 +51,6 @@ func (o *observer) finish(t trial.Trial) {
 	}
 }
 
-// search reports on the search.
 func (o *observer) search(flights []*flight, finished *trial.Trial) {
 	snapshot := Progress{Phase: SearchPhase, Trial: finished}
 	for _, f := range flights {
@@ -63,7 +61,6 @@ func (o *observer) search(flights []*flight, finished *trial.Trial) {
 	o.report(snapshot)
 }
 
-// round reports on the confirmation or the ablation.
 func (o *observer) round(phase trial.Phase, rounds int) {
 	o.report(Progress{Phase: phase, Round: rounds, Rounds: o.options.Rounds})
 }

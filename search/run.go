@@ -14,7 +14,6 @@ import (
 	"pawl/space"
 )
 
-// engine puts the parts of one study together.
 type engine struct {
 	options   Options
 	evaluator Evaluator
@@ -195,7 +194,6 @@ func (e *engine) disqualify(number int, failure *objective.Failure) error {
 	return nil
 }
 
-// record makes a round durable.
 func (e *engine) record(round trial.Round) error {
 	if err := e.recorder.Measured(round); err != nil {
 		return fmt.Errorf("recording round %d of the %s: %w", round.Number, round.Phase, err)

@@ -170,7 +170,6 @@ func (s *secondLook) ranked() []int {
 	return numbers
 }
 
-// all returns every sample of a trial.
 func (s *secondLook) all(t trial.Trial) []float64 {
 	return slices.Concat(t.Outcome.Samples, s.samples[t.Number])
 }

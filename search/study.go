@@ -113,10 +113,8 @@ func (s *study) nextToMeasure(trials []trial.Trial) int {
 	return sampler.NextToMeasure(s.sampler, s.view, points)
 }
 
-// exhausted reports whether every point was asked.
 func (s *study) exhausted() bool { return s.view.FreeCount() == 0 }
 
-// ask proposes the next trial and records it.
 func (s *study) ask() (trial.Trial, error) {
 	next, err := s.propose()
 	if err != nil {
@@ -128,7 +126,6 @@ func (s *study) ask() (trial.Trial, error) {
 	return next, nil
 }
 
-// propose lets goptuna suggest the values of a new trial.
 func (s *study) propose() (trial.Trial, error) {
 	id, err := s.goptuna.Storage.CreateNewTrial(s.goptuna.ID)
 	if err != nil {
@@ -177,7 +174,6 @@ func (s *study) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial,
 	return internal, nil
 }
 
-// finish records an outcome, durably first.
 func (s *study) finish(trial trial.Trial) error {
 	if err := s.recorder.Finished(trial); err != nil {
 		return fmt.Errorf("recording the outcome of trial %d: %w", trial.Number, err)
@@ -278,7 +274,6 @@ func (s *study) fail(number int) error {
 	return err
 }
 
-// best returns the fastest finished trial.
 func (s *study) best() (trial.Trial, bool) {
 	fastest, err := s.goptuna.Storage.GetBestTrial(s.goptuna.ID)
 	if err != nil { // none is complete

@@ -39,7 +39,7 @@ func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
 	row := rowKey{"across",
 		columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
 	if err := r.store.createAt(context.Background(), r.study, row,
-		append(storedRound(&round).columns(), column{"run", &round.Run})); err != nil {
+		append(outcomeColumns(&round.Outcome, &round.OrderSeed), column{"run", &round.Run})); err != nil {
 		return fmt.Errorf("recording round %d on workload %s: %w", round.Number, workload, err)
 	}
 	return nil
@@ -48,26 +48,18 @@ func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
 // Across returns the rounds of a study on other workloads than its own, by workload, those
 // of all runs.
 func (s *Store) Across(ctx context.Context, study int64) (map[string][]trial.Round, error) {
-	if err := s.damageOf(ctx, study); err != nil {
-		return nil, err
-	}
 	type round struct {
 		trial.Round
 		workload string
 	}
-	all, err := readRows(ctx, s, "across", "workload, number, point", study, func(r *round) (columns, func()) {
-		row := storedRound(&r.Round)
-		return append(row.columns(),
-				columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...),
-			row.complete
+	all, err := readRows(ctx, s, study, "across", "ORDER BY workload, number, point", func(r *round) columns {
+		return append(outcomeColumns(&r.Outcome, &r.OrderSeed),
+			columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading study %d: %w", study, err)
-	}
 	rounds := map[string][]trial.Round{}
 	for _, r := range all {
 		r.Phase = trial.Across
 		rounds[r.workload] = append(rounds[r.workload], r.Round)
 	}
-	return rounds, nil
+	return rounds, err
 }

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3/database"
-
 	"pawl/internal/postgrestest"
 	"pawl/objective"
 	"pawl/search/trial"
@@ -66,9 +64,6 @@ func olderOnServer(t *testing.T, place string, statements []string) {
 	t.Helper()
 	for i, statement := range statements {
 		postgrestest.Exec(t, place, (&postgres{}).translate(statement))
-		if i == 0 {
-			setVersionOnServer(t, place, 0)
-		}
 		setVersionOnServer(t, place, i+1)
 	}
 }
@@ -80,13 +75,8 @@ func setVersionOnServer(t *testing.T, place string, version int) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	store := (&postgres{}).versions()
-	if version == 0 {
-		if err := store.CreateVersionTable(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := store.Insert(t.Context(), db, database.InsertRequest{Version: int64(version)}); err != nil {
+	e := &postgres{}
+	if err := e.setVersion(t.Context(), session{db, e}, int64(version)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -79,27 +79,20 @@ func (s *Store) refuseTwin(ctx context.Context, other Study) error {
 	return nil
 }
 
-// content is all rows of a study, its head first.
 type content []contentRow
 
 // contentRow is a row without its study's number and its digest, which differ between databases.
 type contentRow struct {
-	table  string
-	names  []string
-	values []any
+	table string
+	columns
 }
 
 func readContent(ctx context.Context, s session, study int64) (all content, err error) {
 	for _, table := range digestedTables {
 		of := studyColumn(table)
-		err := eachRow(ctx, s, func(names []string, values []any) error {
-			row := contentRow{table: table}
-			for i, name := range names {
-				if name != of && name != digestColumn {
-					row.names, row.values = append(row.names, name), append(row.values, values[i])
-				}
-			}
-			all = append(all, row)
+		err := eachRow(ctx, s, func(row columns) error {
+			all = append(all, contentRow{table,
+				slices.DeleteFunc(row, func(c column) bool { return c.name == of || c.name == digestColumn })})
 			return nil
 		}, "SELECT * FROM "+table+" WHERE "+of+" = ? ORDER BY "+strings.Join(keyColumns[table], ", "), study)
 		if err != nil {
@@ -120,9 +113,9 @@ func studyColumn(table string) string {
 // storable makes texts such as an engine can hold.
 func (c content) storable(e engine) {
 	for _, row := range c {
-		for i, value := range row.values {
-			if text, ok := value.(string); ok {
-				row.values[i] = e.storable(text)
+		for i, c := range row.columns {
+			if text, ok := c.value.(string); ok {
+				row.columns[i].value = e.storable(text)
 			}
 		}
 	}
@@ -132,7 +125,7 @@ func (c content) storable(e engine) {
 func (c content) digest() string {
 	var parts []string
 	for _, row := range c {
-		parts = append(parts, row.table+" "+rowDigest(row.names, row.values))
+		parts = append(parts, row.table+" "+rowDigest(row.columns))
 	}
 	slices.Sort(parts)
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
@@ -144,7 +137,7 @@ func (c content) write(ctx context.Context, tx session) (id int64, err error) {
 	if len(c) == 0 || c[0].table != "studies" {
 		return 0, ErrNoStudy
 	}
-	head := c[0].columns()
+	head := c[0].columns
 	if err := tx.queryRow(ctx, []any{&id}, head.insertion("studies")+" RETURNING id", head.values()...); err != nil {
 		return 0, err
 	}
@@ -152,8 +145,8 @@ func (c content) write(ctx context.Context, tx session) (id int64, err error) {
 		return 0, err
 	}
 	for _, row := range c[1:] {
-		whole := append(row.columns(), column{"study", id})
-		whole = append(whole, column{digestColumn, rowDigest(whole.names(), whole.values())})
+		whole := append(row.columns, column{"study", id})
+		whole = append(whole, column{digestColumn, rowDigest(whole)})
 		if err := tx.insert(ctx, row.table, whole); err != nil {
 			return 0, err
 		}
@@ -166,12 +159,4 @@ func (c content) write(ctx context.Context, tx session) (id int64, err error) {
 		return 0, errors.New("what has arrived is not what was sent; nothing was kept")
 	}
 	return id, nil
-}
-
-func (r contentRow) columns() columns {
-	c := make(columns, len(r.names))
-	for i := range c {
-		c[i] = column{r.names[i], r.values[i]}
-	}
-	return c
 }

@@ -102,15 +102,15 @@ func testCopyRefuses(t *testing.T, e testEngine) {
 // A digest does not depend on the order of rows, and on each value.
 func TestContentDigest(t *testing.T) {
 	rows := content{
-		{"trials", []string{"number", "point"}, []any{int64(1), "A=1"}},
-		{"trials", []string{"number", "point"}, []any{int64(2), "A=2"}},
+		{"trials", columns{{"number", int64(1)}, {"point", "A=1"}}},
+		{"trials", columns{{"number", int64(2)}, {"point", "A=2"}}},
 	}
 	turned := content{rows[1], rows[0]}
 	if rows.digest() != turned.digest() {
 		t.Error("the order counts")
 	}
 	changed := slices.Clone(rows)
-	changed[1] = contentRow{"trials", rows[1].names, []any{int64(2), "A=3"}}
+	changed[1] = contentRow{"trials", columns{{"number", int64(2)}, {"point", "A=3"}}}
 	if rows.digest() == changed.digest() {
 		t.Error("a value does not count")
 	}

@@ -87,7 +87,6 @@ func integrity(ctx context.Context, path, mode string) (result string, err error
 	return result, err
 }
 
-// size returns a file's size, 0 where there is none.
 func size(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -117,7 +116,6 @@ func setAsideDamaged(ctx context.Context, path string) (aside string, err error)
 	return aside, nil
 }
 
-// freeName returns a name for a damaged file that nothing has yet.
 func freeName(path string) string {
 	stamp := time.Now().UTC().Format("20060102-150405")
 	name := fmt.Sprintf("%s.damaged-%s", path, stamp)
@@ -142,11 +140,7 @@ type damage struct {
 	examined map[int64]bool
 }
 
-// examineAll finds the damaged rows of all studies.
-func (s *Store) examineAll(ctx context.Context) error { return s.examineTables(ctx, digestedTables) }
-
-// examineTables finds the damaged rows of some tables.
-func (s *Store) examineTables(ctx context.Context, tables []string) error {
+func (s *Store) examine(ctx context.Context, tables []string) error {
 	rows, err := s.unsound(ctx, tables, 0)
 	if err != nil {
 		return err

@@ -19,25 +19,22 @@ import (
 // empty. So it depends on no order of columns, and a column that a later version
 // adds with an empty default leaves the digests of older rows as they were.
 
-// digestColumn is the column that holds the digest of its row.
 const digestColumn = "digest"
 
-// digestedTables are the tables whose rows have a digest.
 var digestedTables = []string{"studies", "trials", "rounds", "gatings", "across", "profiles"}
 
-// rowDigest identifies the content of a row by the names of its columns.
-func rowDigest(names []string, values []any) string {
+func rowDigest(row columns) string {
 	var parts []string
-	for i, name := range names {
-		if name == digestColumn || isEmpty(values[i]) {
+	for _, c := range row {
+		if c.name == digestColumn || isEmpty(c.value) {
 			continue
 		}
 		// The type and the length keep two different rows from one text.
-		text := fmt.Sprint(values[i])
-		if raw, ok := values[i].([]byte); ok {
+		text := fmt.Sprint(c.value)
+		if raw, ok := c.value.([]byte); ok {
 			text = string(raw)
 		}
-		parts = append(parts, fmt.Sprintf("%s %T %d %s\n", name, values[i], len(text), text))
+		parts = append(parts, fmt.Sprintf("%s %T %d %s\n", c.name, c.value, len(text), text))
 	}
 	slices.Sort(parts)
 	sum := sha256.Sum256([]byte(strings.Join(parts, "")))
@@ -57,7 +54,6 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// rowKey names one row.
 type rowKey struct {
 	table string
 	// key are the columns that identify the row.
@@ -70,32 +66,29 @@ func trialRow(study int64, number int) rowKey {
 	return rowKey{"trials", columns{{"study", study}, {"number", number}}}
 }
 
-// where is the condition for the row.
 func (k rowKey) where() string { return " WHERE " + strings.Join(k.key.names(), " = ? AND ") + " = ?" }
 
-// eachRow calls do with the columns of each row of a query.
-func eachRow(ctx context.Context, s session, do func(names []string, values []any) error, query string,
-	arguments ...any) error {
+func eachRow(ctx context.Context, s session, do func(row columns) error, query string, arguments ...any) error {
 	return s.query(ctx, func(rows *sql.Rows) error {
 		names, err := rows.Columns()
 		if err != nil {
 			return err
 		}
-		values, targets := make([]any, len(names)), make([]any, len(names))
-		for i := range values {
-			targets[i] = &values[i]
+		row, targets := make(columns, len(names)), make([]any, len(names))
+		for i, name := range names {
+			row[i].name, targets[i] = name, &row[i].value
 		}
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		return do(names, values)
+		return do(row)
 	}, query, arguments...)
 }
 
 // setDigest gives a row that was just written its digest, and returns it.
 func (k rowKey) setDigest(ctx context.Context, tx session) (digest string, err error) {
-	err = eachRow(ctx, tx, func(names []string, values []any) error {
-		digest = rowDigest(names, values)
+	err = eachRow(ctx, tx, func(row columns) error {
+		digest = rowDigest(row)
 		return nil
 	}, "SELECT * FROM "+k.table+k.where(), k.key.values()...)
 	if err != nil {
@@ -119,7 +112,6 @@ func (k rowKey) has(ctx context.Context, tx session, digest string) (bool, error
 	return found == digest, err
 }
 
-// keyColumns are the primary keys of the digested tables.
 var keyColumns = map[string][]string{
 	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},
 	"gatings": {"study", "number"}, "profiles": {"study", "number"},
@@ -131,12 +123,8 @@ var keyColumns = map[string][]string{
 func digestOld(ctx context.Context, tx session) error {
 	for _, table := range []string{"studies", "trials", "rounds"} {
 		var old []rowKey
-		err := eachRow(ctx, tx, func(names []string, values []any) error {
-			row := rowKey{table: table}
-			for i, name := range names {
-				row.key = append(row.key, column{name, values[i]})
-			}
-			old = append(old, row)
+		err := eachRow(ctx, tx, func(row columns) error {
+			old = append(old, rowKey{table, row})
 			return nil
 		}, "SELECT "+strings.Join(keyColumns[table], ", ")+" FROM "+table+" WHERE "+digestColumn+" = ''")
 		if err != nil {
@@ -157,17 +145,16 @@ func (s *Store) unsound(ctx context.Context, tables []string, study int64) (map[
 	found := map[int64][]string{}
 	for _, table := range tables {
 		of := studyColumn(table)
-		err := eachRow(ctx, s.db, func(names []string, values []any) error {
+		err := eachRow(ctx, s.db, func(row columns) error {
 			for _, name := range append([]string{digestColumn}, keyColumns[table]...) {
-				if !slices.Contains(names, name) {
+				if row.get(name) == nil {
 					return s.foreignSchema(fmt.Sprintf("table %s has no column %s", table, name))
 				}
 			}
-			if rowDigest(names, values) == values[slices.Index(names, digestColumn)] {
-				return nil
+			if rowDigest(row) != row.get(digestColumn) {
+				study, what := describeRow(table, row)
+				found[study] = append(found[study], what)
 			}
-			study, what := describeRow(table, names, values)
-			found[study] = append(found[study], what)
 			return nil
 		}, "SELECT * FROM "+table+" WHERE ?1 = 0 OR "+of+" = ?1", study)
 		if err != nil {
@@ -179,20 +166,19 @@ func (s *Store) unsound(ctx context.Context, tables []string, study int64) (map[
 
 // describeRow returns the study that a row says it belongs to, 0 if that makes no
 // sense, and what the row is.
-func describeRow(table string, names []string, values []any) (study int64, what string) {
-	value := func(name string) any { return values[slices.Index(names, name)] }
-	study, _ = value(studyColumn(table)).(int64)
+func describeRow(table string, row columns) (study int64, what string) {
+	study, _ = row.get(studyColumn(table)).(int64)
 	switch table {
 	case "studies":
 		return study, "its head"
 	case "trials":
-		return study, fmt.Sprintf("trial %v", value("number"))
+		return study, fmt.Sprintf("trial %v", row.get("number"))
 	case "gatings":
-		return study, fmt.Sprintf("the gate's verdict %v", value("number"))
+		return study, fmt.Sprintf("the gate's verdict %v", row.get("number"))
 	case "profiles":
-		return study, fmt.Sprintf("profile %v", value("number"))
+		return study, fmt.Sprintf("profile %v", row.get("number"))
 	case "across":
-		return study, fmt.Sprintf("round %v on workload %v", value("number"), value("workload"))
+		return study, fmt.Sprintf("round %v on workload %v", row.get("number"), row.get("workload"))
 	}
-	return study, fmt.Sprintf("%v round %v", value("phase"), value("number"))
+	return study, fmt.Sprintf("%v round %v", row.get("phase"), row.get("number"))
 }

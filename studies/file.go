@@ -47,7 +47,6 @@ func openFile(ctx context.Context, path string) (*Store, error) {
 	return store, nil
 }
 
-// openExistingFile opens a file for reading what is there.
 func openExistingFile(ctx context.Context, path string) (*Store, error) {
 	_, err := os.Stat(path)
 	if err != nil && !exists(path+"-wal") {
@@ -95,7 +94,6 @@ func unusable(path string, err error) error {
 	}
 }
 
-// open opens a database that inspect found sound.
 func open(ctx context.Context, path string) (*Store, error) {
 	db, err := sql.Open("sqlite", dsn(path, "_pragma=journal_mode(WAL)"))
 	if err != nil {
@@ -103,11 +101,13 @@ func open(ctx context.Context, path string) (*Store, error) {
 	}
 	e := &file{db: db, path: path}
 	s := &Store{db: session{db, e}, engine: e, path: path}
-	for _, step := range []func(context.Context) error{s.migrate, s.examineAll} {
-		if err := patiently(ctx, step); err != nil {
-			db.Close()
-			return nil, err
-		}
+	err = patiently(ctx, s.migrate)
+	if err == nil {
+		err = patiently(ctx, func(ctx context.Context) error { return s.examine(ctx, digestedTables) })
+	}
+	if err != nil {
+		db.Close()
+		return nil, err
 	}
 	e.opened = identify(path)
 	return s, nil

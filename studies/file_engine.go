@@ -8,11 +8,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/pressly/goose/v3/database"
 	"golang.org/x/sys/unix"
 )
 
-// file is the engine of a SQLite file.
 type file struct {
 	db   *sql.DB
 	path string
@@ -82,60 +80,22 @@ func (f *file) running(_ context.Context, study int64) (bool, error) {
 }
 
 // migrating keeps other processes from migrating meanwhile, and from setting the file aside.
-func (f *file) migrating(context.Context, *sql.Conn) (done func() error, err error) {
+func (f *file) migrating(context.Context) (done func(), err error) {
 	held, err := f.region(0, waitCommand)
-	if err != nil {
-		return nil, err
-	}
-	return held.Close, nil
+	return func() { held.Close() }, err
 }
 
-func (f *file) versions() database.Store { return userVersion{} }
-
+// version is where SQLite has a place for it: in the head of the file.
 func (f *file) version(ctx context.Context) (version int64, err error) {
-	if version, err = (userVersion{}).GetLatestVersion(ctx, f.db); err != nil {
+	if err = f.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return 0, fmt.Errorf("opening %s: %w", f.path, err)
 	}
 	return version, nil
 }
 
-func (f *file) mayMigrate(context.Context) error { return nil }
-
-// userVersion keeps the version of a schema where SQLite has a place for it: in the head of
-// the file, where every pawl has kept it. It is part of the transaction that changes it.
-type userVersion struct{}
-
-func (userVersion) Tablename() string                                           { return "user_version" }
-func (userVersion) CreateVersionTable(context.Context, database.DBTxConn) error { return nil }
-func (userVersion) Delete(context.Context, database.DBTxConn, int64) error {
-	return database.ErrNotImplemented
-}
-func (userVersion) TableExists(context.Context, database.DBTxConn) (bool, error) { return true, nil }
-
-func (userVersion) Insert(ctx context.Context, db database.DBTxConn, r database.InsertRequest) error {
-	_, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", r.Version))
+func (f *file) setVersion(ctx context.Context, tx session, version int64) error {
+	_, err := tx.exec(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
 	return err
 }
 
-func (userVersion) GetLatestVersion(ctx context.Context, db database.DBTxConn) (version int64, err error) {
-	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	return version, err
-}
-
-func (u userVersion) GetMigration(ctx context.Context, db database.DBTxConn,
-	version int64) (*database.GetMigrationResult, error) {
-	latest, err := u.GetLatestVersion(ctx, db)
-	if err == nil && version > latest {
-		err = database.ErrVersionNotFound
-	}
-	return &database.GetMigrationResult{IsApplied: true}, err
-}
-
-func (u userVersion) ListMigrations(ctx context.Context,
-	db database.DBTxConn) (all []*database.ListMigrationsResult, err error) {
-	latest, err := u.GetLatestVersion(ctx, db)
-	for ; err == nil && latest >= 0; latest-- {
-		all = append(all, &database.ListMigrationsResult{Version: latest, IsApplied: true})
-	}
-	return all, err
-}
+func (f *file) mayMigrate(context.Context) error { return nil }

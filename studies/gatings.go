@@ -81,9 +81,7 @@ func (g *Gating) columns() columns {
 // Gated records what the gate said, in one transaction, and numbers it.
 func (s *Store) Gated(ctx context.Context, study int64, g Gating) error {
 	g.Created = g.Created.UTC().Truncate(time.Second)
-	err := s.append(ctx, study, "gatings", func(number int) columns {
-		return g.columns()[1:] // without the number, which is part of the key
-	})
+	err := s.append(ctx, study, "gatings", g.columns()[1:]) // without the number, which is part of the key
 	if err != nil {
 		return fmt.Errorf("recording what the gate said about study %d: %w", study, err)
 	}
@@ -92,10 +90,5 @@ func (s *Store) Gated(ctx context.Context, study int64, g Gating) error {
 
 // Gatings returns what the gate said about a study's points, in the order of time.
 func (s *Store) Gatings(ctx context.Context, study int64) ([]Gating, error) {
-	if err := s.damageOf(ctx, study); err != nil {
-		return nil, err
-	}
-	return readRows(ctx, s, "gatings", "number", study, func(g *Gating) (columns, func()) {
-		return g.columns(), func() {}
-	})
+	return readRows(ctx, s, study, "gatings", "ORDER BY number", (*Gating).columns)
 }

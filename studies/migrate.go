@@ -2,13 +2,8 @@ package studies
 
 import (
 	"context"
-	"database/sql"
 	"embed"
-	"errors"
 	"fmt"
-
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/database"
 )
 
 // Migrations bring a database from one version to the next: 00001 makes version 1 out of
@@ -20,17 +15,15 @@ var migrationFiles embed.FS
 // digested is the version that gives the rows of older ones their digests.
 const digested = 6
 
-// migrator is what migrating needs of an engine.
 type migrator interface {
 	// version returns the schema's version, 0 for an empty database and a sentence for
-	// one that is not pawl's.
+	// one that is not pawl's. setVersion is part of the transaction that changes the schema.
 	version(ctx context.Context) (int64, error)
-	// versions is where goose keeps the version.
-	versions() database.Store
+	setVersion(ctx context.Context, tx session, version int64) error
 	// mayMigrate returns an error for who has no right to.
 	mayMigrate(ctx context.Context) error
-	// migrating keeps other processes from migrating at the same time.
-	migrating(ctx context.Context, conn *sql.Conn) (done func() error, err error)
+	// migrating keeps other processes from migrating at the same time, until done.
+	migrating(ctx context.Context) (done func(), err error)
 }
 
 // migrationTexts returns the statements of each version in order, the first for version 1.
@@ -80,48 +73,26 @@ func (s *Store) migrate(ctx context.Context) error {
 }
 
 func (s *Store) migrateWith(ctx context.Context, texts []string) error {
-	var steps []*goose.Migration
-	for i, text := range texts {
-		steps = append(steps,
-			goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.step(i+1, text)}, &goose.GoFunc{RunTx: neverBack}))
-	}
-	db, ok := s.db.querier.(*sql.DB)
-	if !ok {
-		panic("studies: a store without its database")
-	}
-	provider, err := goose.NewProvider(goose.DialectCustom, db, nil, goose.WithStore(s.engine.versions()),
-		goose.WithGoMigrations(steps...),
-		goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(&locker{engine: s.engine}))
+	done, err := s.engine.migrating(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = provider.Up(ctx)
-	return err
-}
-
-func (s *Store) step(version int, text string) func(context.Context, *sql.Tx) error {
-	return func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, s.engine.translate(text)); err != nil || version != digested {
+	defer done()
+	version, err := s.engine.version(ctx) // another process may have migrated meanwhile
+	for ; err == nil && version < int64(len(texts)); version++ {
+		_, err = s.transact(ctx, 0, func(tx session) error {
+			_, err := tx.exec(ctx, texts[version])
+			if err == nil && version+1 == digested {
+				err = digestOld(ctx, tx)
+			}
+			if err == nil {
+				err = s.engine.setVersion(ctx, tx, version+1)
+			}
 			return err
-		}
-		return digestOld(ctx, session{tx, s.engine})
+		})
 	}
-}
-
-func neverBack(context.Context, *sql.Tx) error { return errors.New("a schema does not go back") }
-
-// locker is an engine's lock as goose asks for it.
-type locker struct {
-	engine migrator
-	done   func() error
-}
-
-func (l *locker) SessionLock(ctx context.Context, conn *sql.Conn) (err error) {
-	l.done, err = l.engine.migrating(ctx, conn)
 	return err
 }
-
-func (l *locker) SessionUnlock(context.Context, *sql.Conn) error { return l.done() }
 
 // foreignSchema says that the tables are not those that pawl makes.
 func (s *Store) foreignSchema(detail string) error {

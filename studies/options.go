@@ -59,7 +59,6 @@ type Options struct {
 	Across bool `flag:"across" role:"goal" on:"called"`
 }
 
-// option is a field of Options.
 type option struct {
 	name, role, usual, on string
 	index                 []int

@@ -18,10 +18,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3/database"
 )
 
-// postgres is the engine of a database on a PostgreSQL server.
 type postgres struct {
 	db     *sql.DB
 	config *pgx.ConnConfig
@@ -61,7 +59,7 @@ func (s *Store) begin(ctx context.Context, create bool) error {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	return s.examineTables(ctx, []string{"studies"})
+	return s.examine(ctx, []string{"studies"})
 }
 
 // connecting is how long a server may take to answer, if the URL does not say.
@@ -131,15 +129,17 @@ func (p *postgres) storable(text string) string {
 
 func (p *postgres) close() error { return p.db.Close() }
 
-// versionTable is where goose keeps the version.
+// versionTable has a row for each version that the schema had. goose, which migrated for older versions of
+// pawl, has made it with further columns.
 const versionTable = "pawl_schema"
 
-func (p *postgres) versions() database.Store {
-	store, err := database.NewStore(database.DialectPostgres, versionTable)
-	if err != nil {
-		panic("studies: " + err.Error())
+func (p *postgres) setVersion(ctx context.Context, tx session, version int64) error {
+	_, err := tx.exec(ctx,
+		"CREATE TABLE IF NOT EXISTS "+versionTable+" (version_id INTEGER NOT NULL, is_applied BOOLEAN NOT NULL)")
+	if err == nil {
+		_, err = tx.exec(ctx, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (?, true)", version)
 	}
-	return store
+	return err
 }
 
 // version refuses a database that has tables, but none of pawl's. A farm's are in a schema of

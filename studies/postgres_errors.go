@@ -22,7 +22,6 @@ func (p *postgres) explain(err error) error {
 	return &serverError{text, err}
 }
 
-// serverError is an error in a sentence.
 type serverError struct {
 	text  string
 	cause error

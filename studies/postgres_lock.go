@@ -59,7 +59,6 @@ func release(conn *sql.Conn, study int64) {
 	conn.Close()
 }
 
-// take returns a new connection that holds a study's lock.
 func (p *postgres) take(ctx context.Context, study int64) (*sql.Conn, error) {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -92,13 +91,16 @@ func (p *postgres) running(ctx context.Context, study int64) (running bool, err 
 	return running, p.explain(err)
 }
 
-// migrating waits for its turn.
-func (p *postgres) migrating(ctx context.Context, conn *sql.Conn) (done func() error, err error) {
+func (p *postgres) migrating(ctx context.Context) (done func(), err error) {
+	conn, err := p.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
 	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock($1::int, $2::int)", lockClass, migrationLock)
-	return func() error {
-		_, err := conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1::int, $2::int)", lockClass, migrationLock)
-		return err
-	}, err
+	if err != nil {
+		discard(conn)
+	}
+	return func() { release(conn, migrationLock) }, err
 }
 
 func (p *postgres) begin(ctx context.Context, study int64) (t transaction, err error) {
@@ -125,7 +127,6 @@ func (p *postgres) begin(ctx context.Context, study int64) (t transaction, err e
 	return t, err
 }
 
-// closed reports whether a connection is gone.
 func closed(conn *sql.Conn) bool {
 	gone := true
 	err := conn.Raw(func(raw any) error {

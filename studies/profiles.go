@@ -35,9 +35,7 @@ func (p *Profile) columns() columns {
 // Profiled records a profile, in one transaction, and numbers it.
 func (s *Store) Profiled(ctx context.Context, study int64, p Profile) error {
 	p.Created = p.Created.UTC().Truncate(time.Second)
-	err := s.append(ctx, study, "profiles", func(number int) columns {
-		return p.columns()[1:] // without the number, which is part of the key
-	})
+	err := s.append(ctx, study, "profiles", p.columns()[1:]) // without the number, which is part of the key
 	if err != nil {
 		return fmt.Errorf("recording a profile of study %d: %w", study, err)
 	}
@@ -46,10 +44,5 @@ func (s *Store) Profiled(ctx context.Context, study int64, p Profile) error {
 
 // Profiles returns what was profiled of a study, in the order of time.
 func (s *Store) Profiles(ctx context.Context, study int64) ([]Profile, error) {
-	if err := s.damageOf(ctx, study); err != nil {
-		return nil, err
-	}
-	return readRows(ctx, s, "profiles", "number", study, func(p *Profile) (columns, func()) {
-		return p.columns(), func() {}
-	})
+	return readRows(ctx, s, study, "profiles", "ORDER BY number", (*Profile).columns)
 }

@@ -38,13 +38,3 @@ func (s *Store) Pulse(ctx context.Context, study int64) (p Pulse, err error) {
 	}
 	return p, nil
 }
-
-// TrialsFrom returns a study's trials from a number on.
-func (s *Store) TrialsFrom(ctx context.Context, study int64, number int) ([]trial.Trial, error) {
-	return s.trialsWhere(ctx, "study = ? AND number >= ?", study, number)
-}
-
-// Rounds returns what was measured after a study's search.
-func (s *Store) Rounds(ctx context.Context, study int64) ([]trial.Round, error) {
-	return s.rounds(ctx, study)
-}

@@ -3,6 +3,7 @@ package studies
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 
@@ -20,15 +21,13 @@ func (s *Store) Past(ctx context.Context, study int64) (trial.Past, error) {
 	}
 	past := trial.Past{Elapsed: head.Elapsed, Spending: head.Spending}
 	if past.Trials, err = s.trials(ctx, study); err != nil {
-		return past, fmt.Errorf("reading study %d: %w", study, err)
+		return past, err
 	}
 	for _, t := range past.Trials {
 		past.Elapsed = max(past.Elapsed, t.Elapsed) // a killed run finished nothing
 	}
-	if past.Rounds, err = s.rounds(ctx, study); err != nil {
-		return past, fmt.Errorf("reading study %d: %w", study, err)
-	}
-	return past, nil
+	past.Rounds, err = s.Rounds(ctx, study)
+	return past, err
 }
 
 // partOfTrials is how many trials are read by themselves.
@@ -41,18 +40,18 @@ func (s *Store) trials(ctx context.Context, study int64) ([]trial.Trial, error) 
 	var count int
 	if err := s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?",
 		study); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading study %d: %w", study, err)
 	}
 	parts := make([][]trial.Trial, 1+count/partOfTrials)
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(runtime.NumCPU())
 	for i := range parts {
 		reading.Go(func() (err error) {
-			condition, arguments := "study = ? AND number >= ?", []any{study, i * partOfTrials}
+			to := math.MaxInt
 			if i+1 < len(parts) {
-				condition, arguments = condition+" AND number < ?", append(arguments, (i+1)*partOfTrials)
+				to = (i + 1) * partOfTrials
 			}
-			parts[i], err = s.trialsWhere(ctx, condition, arguments...)
+			parts[i], err = s.trialsBetween(ctx, study, i*partOfTrials, to)
 			return err
 		})
 	}
@@ -60,17 +59,22 @@ func (s *Store) trials(ctx context.Context, study int64) ([]trial.Trial, error) 
 	return slices.Concat(parts...), err
 }
 
-func (s *Store) trialsWhere(ctx context.Context, condition string, arguments ...any) ([]trial.Trial, error) {
-	return readRowsWhere(ctx, s, "trials", condition, "number", arguments, func(t *trial.Trial) (columns, func()) {
-		row := newStored(&t.Outcome)
-		return append(trialColumns(t, row), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...), row.complete
-	})
+// TrialsFrom returns a study's trials from a number on.
+func (s *Store) TrialsFrom(ctx context.Context, study int64, number int) ([]trial.Trial, error) {
+	return s.trialsBetween(ctx, study, number, math.MaxInt)
 }
 
-func (s *Store) rounds(ctx context.Context, study int64) ([]trial.Round, error) {
-	return readRows(ctx, s, "rounds", "phase DESC, number, point", study, func(r *trial.Round) (columns, func()) {
-		row := storedRound(r)
-		return append(row.columns(),
-			columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
+func (s *Store) trialsBetween(ctx context.Context, study int64, from, to int) ([]trial.Trial, error) {
+	return readRows(ctx, s, study, "trials", "AND number >= ? AND number < ? ORDER BY number",
+		func(t *trial.Trial) columns {
+			return append(trialColumns(t), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...)
+		}, from, to)
+}
+
+// Rounds returns what was measured after a study's search.
+func (s *Store) Rounds(ctx context.Context, study int64) ([]trial.Round, error) {
+	return readRows(ctx, s, study, "rounds", "ORDER BY phase DESC, number, point", func(r *trial.Round) columns {
+		return append(outcomeColumns(&r.Outcome, &r.OrderSeed),
+			columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...)
 	})
 }

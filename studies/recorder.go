@@ -2,11 +2,10 @@ package studies
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 
 	"pawl/objective"
-	"pawl/objective/check"
-	"pawl/objective/worker"
 	"pawl/search/trial"
 )
 
@@ -30,7 +29,7 @@ func (r *Recorder) Started(t trial.Trial) error {
 func (r *Recorder) Finished(t trial.Trial) error {
 	t.Finished = true
 	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, t.Number),
-		trialColumns(&t, newStored(&t.Outcome)), " AND told = 0")
+		trialColumns(&t), " AND told = 0")
 	if err == nil && changed != 1 {
 		return fmt.Errorf("trial %d of study %d was finished before, or never started", t.Number, r.study)
 	}
@@ -55,82 +54,87 @@ func (r *Recorder) Measured(round trial.Round) error {
 			{"point", round.Point.String()},
 		}}
 	return r.store.createAt(context.Background(), r.study, row,
-		append(storedRound(&round).columns(), column{"run", &round.Run}))
+		append(outcomeColumns(&round.Outcome, &round.OrderSeed), column{"run", &round.Run}))
 }
 
-// stored is an outcome as trials and rounds hold it: failures in columns of their own,
-// and the rest as JSON in one, "facts".
-type stored struct {
-	outcome *objective.Outcome
-	failure objective.Failure
-	facts   facts
-	order   *uint64 // nil for a trial
-}
-
-type facts struct {
-	Device     string               `json:"device,omitempty"`
-	Resources  *objective.Resources `json:"resources,omitempty"`
-	Conditions *worker.Conditions   `json:"conditions,omitempty"`
-	Remembered bool                 `json:"remembered,omitempty"`
-	Evidence   *check.Evidence      `json:"evidence,omitempty"`
-	Measured   map[string]float64   `json:"measured,omitempty"`
-	Scores     []float64            `json:"scores,omitempty"`
-	OrderSeed  uint64               `json:"order_seed,omitempty"` // of a round
-}
-
-// storedRound is a round's outcome with the seed of its order.
-func storedRound(r *trial.Round) *stored {
-	s := newStored(&r.Outcome)
-	s.order, s.facts.OrderSeed = &r.OrderSeed, r.OrderSeed
-	return s
-}
-
-func newStored(o *objective.Outcome) *stored {
-	s := &stored{
-		outcome: o,
-		facts:   facts{o.Device, o.Resources, o.Conditions, o.Remembered, o.Evidence, o.Measured, o.Scores, 0},
-	}
-	if o.Failure != nil {
-		s.failure = *o.Failure
-	}
-	if o.Samples == nil {
-		o.Samples = []float64{} // an earlier pawl reads no empty text
-	}
-	return s
-}
-
-// complete gives the outcome what was read, and is then ready for the next.
-func (s *stored) complete() {
-	o, read := s.outcome, s.facts
-	o.Resources, o.Conditions, o.Remembered, o.Evidence = read.Resources, read.Conditions, read.Remembered, read.Evidence
-	o.Measured, o.Scores, o.Device = read.Measured, read.Scores, read.Device
-	if s.order != nil {
-		*s.order = read.OrderSeed
-	}
-	if o.Samples == nil {
-		o.Samples = []float64{}
-	}
-	if s.failure.Stage != "" {
-		failure := s.failure
-		o.Failure = &failure
-	}
-	s.failure, s.facts = objective.Failure{}, facts{}
-}
-
-func (s *stored) columns() columns {
+// outcomeColumns are an outcome as trials and rounds hold it; order is the seed of a round's order, nil for a trial.
+func outcomeColumns(o *objective.Outcome, order *uint64) columns {
 	return columns{
-		{"stage", &s.failure.Stage}, {"reason", &s.failure.Reason}, {"detail", &s.failure.Detail},
-		{"samples", asJSON{&s.outcome.Samples}},
-		{"batch", &s.outcome.Batch}, {"binary", &s.outcome.Binary}, {"facts", asJSON{&s.facts}},
+		{"stage", failurePart{&o.Failure, 0}}, {"reason", failurePart{&o.Failure, 1}}, {"detail", failurePart{&o.Failure, 2}},
+		{"samples", asSamples{&o.Samples}}, {"batch", &o.Batch}, {"binary", &o.Binary},
+		{"facts", facts{Outcome: o, OrderSeed: order}},
 	}
 }
 
-func trialColumns(t *trial.Trial, s *stored) columns {
+func trialColumns(t *trial.Trial) columns {
 	spent := &t.Outcome.Spent
-	return append(s.columns(), columns{
+	return append(outcomeColumns(&t.Outcome, nil), columns{
 		// The column told says that a trial is finished; databases keep their names.
 		{"told", &t.Finished}, {"same_as", &t.Outcome.SameAs}, {"stop", &t.Outcome.Stop}, {"compile_ns", &spent.Compile},
 		{"check_ns", &spent.Check}, {"measure_ns", &spent.Measure}, {"cache_hit", &spent.CacheHit},
 		{"elapsed_ns", &t.Elapsed},
 	}...)
+}
+
+// facts is a column that holds as JSON what has no column of its own.
+type facts struct {
+	*objective.Outcome
+	Spent     *struct{} `json:"spent,omitempty"` // has columns
+	OrderSeed *uint64   `json:"order_seed,omitempty"`
+}
+
+func (f facts) Value() (driver.Value, error) {
+	rest := *f.Outcome
+	rest.Failure, rest.Samples, rest.Batch, rest.Binary, rest.SameAs, rest.Stop = nil, nil, 0, "", "", ""
+	if f.Outcome = &rest; f.OrderSeed != nil && *f.OrderSeed == 0 {
+		f.OrderSeed = nil
+	}
+	return asJSON{f}.Value()
+}
+
+func (f facts) Scan(stored any) error { return asJSON{&f}.Scan(stored) }
+
+// failurePart is a column that holds a part of a failure: its stage, its reason or its detail.
+type failurePart struct {
+	failure **objective.Failure
+	part    int
+}
+
+func (c failurePart) Value() (driver.Value, error) {
+	f := *c.failure
+	if f == nil {
+		return "", nil
+	}
+	return []string{string(f.Stage), f.Reason, f.Detail}[c.part], nil
+}
+
+func (c failurePart) Scan(stored any) error {
+	text := string(textOf(stored))
+	if text == "" {
+		return nil
+	}
+	if *c.failure == nil {
+		*c.failure = &objective.Failure{}
+	}
+	switch f := *c.failure; c.part {
+	case 0:
+		f.Stage = objective.Stage(text)
+	case 1:
+		f.Reason = text
+	case 2:
+		f.Detail = text
+	}
+	return nil
+}
+
+// asSamples is a column that holds numbers as JSON; none are an empty list, because an earlier pawl reads no empty text.
+type asSamples struct{ pointer *[]float64 }
+
+func (c asSamples) Value() (driver.Value, error) {
+	return asJSON{append([]float64{}, *c.pointer...)}.Value()
+}
+
+func (c asSamples) Scan(stored any) error {
+	*c.pointer = []float64{}
+	return asJSON{c.pointer}.Scan(stored)
 }

@@ -35,6 +35,15 @@ func (c columns) values() []any {
 	return values
 }
 
+func (c columns) get(name string) any {
+	for _, one := range c {
+		if one.name == name {
+			return one.value
+		}
+	}
+	return nil
+}
+
 // asJSON is a column that holds a value as JSON, and nil as an empty text. It refuses
 // NaN and Inf.
 type asJSON struct{ pointer any }
@@ -90,7 +99,6 @@ func (c asSigned) Scan(stored any) error {
 	return nil
 }
 
-// insert adds one row.
 func (s session) insert(ctx context.Context, table string, c columns) error {
 	_, err := s.exec(ctx, c.insertion(table), c.values()...)
 	return err
@@ -108,8 +116,8 @@ func (s *Store) createAt(ctx context.Context, study int64, row rowKey, c columns
 	})
 }
 
-// append adds a row with the next number that a study has in a table; columns returns it.
-func (s *Store) append(ctx context.Context, study int64, table string, c func(number int) columns) error {
+// append adds a row with the next number that a study has in a table.
+func (s *Store) append(ctx context.Context, study int64, table string, c columns) error {
 	return s.change(ctx, study, func(tx session) (row rowKey, err error) {
 		// Nobody else numbers meanwhile, because nobody else can change the study's head.
 		if _, err := tx.exec(ctx, "UPDATE studies SET digest = digest WHERE id = ?", study); err != nil {
@@ -121,7 +129,7 @@ func (s *Store) append(ctx context.Context, study int64, table string, c func(nu
 			return row, err
 		}
 		row = rowKey{table, columns{{"study", study}, {"number", number}}}
-		return row, tx.insert(ctx, table, append(c(number), row.key...))
+		return row, tx.insert(ctx, table, append(c, row.key...))
 	})
 }
 
@@ -139,18 +147,15 @@ func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns,
 	return changed, err
 }
 
-// readRows returns the rows of a study in a table. Row returns the columns of a value that every
-// row is read into, and what is left to do after each.
-func readRows[T any](ctx context.Context, s *Store, table, order string, study int64,
-	row func(*T) (columns, func())) ([]T, error) {
-	return readRowsWhere(ctx, s, table, "study = ?", order, []any{study}, row)
-}
-
-// readRowsWhere returns the rows of a table that meet a condition.
-func readRowsWhere[T any](ctx context.Context, s *Store, table, condition, order string, arguments []any,
-	row func(*T) (columns, func())) ([]T, error) {
+// readRows returns the rows of a study in a table; rest says which of them, with more arguments, and in which order.
+// Row returns the columns of a value that every row is read into.
+func readRows[T any](ctx context.Context, s *Store, study int64, table, rest string,
+	row func(*T) columns, more ...any) ([]T, error) {
+	if err := s.damageOf(ctx, study); err != nil {
+		return nil, err
+	}
 	var one, none T
-	c, done := row(&one)
+	c := row(&one)
 	targets := c.values()
 	var all []T
 	err := s.db.query(ctx, func(rows *sql.Rows) error {
@@ -158,9 +163,11 @@ func readRowsWhere[T any](ctx context.Context, s *Store, table, condition, order
 		if err := rows.Scan(targets...); err != nil {
 			return fmt.Errorf("%s: %w", table, err)
 		}
-		done()
 		all = append(all, one)
 		return nil
-	}, "SELECT "+strings.Join(c.names(), ", ")+" FROM "+table+" WHERE "+condition+" ORDER BY "+order, arguments...)
-	return all, err
+	}, "SELECT "+strings.Join(c.names(), ", ")+" FROM "+table+" WHERE study = ? "+rest, append([]any{study}, more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading study %d: %w", study, err)
+	}
+	return all, nil
 }

@@ -22,7 +22,6 @@ type session struct {
 	engine  engine
 }
 
-// query calls do with each row.
 func (s session) query(ctx context.Context, do func(*sql.Rows) error, statement string, arguments ...any) error {
 	values, err := s.values(arguments)
 	if err != nil {

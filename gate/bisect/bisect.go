@@ -82,7 +82,6 @@ type Result struct {
 // Found reports whether the search came to one commit.
 func (r *Result) Found() bool { return len(r.Suspects) == 1 }
 
-// search is a bisection under way.
 type search struct {
 	Options
 	builder    *devices.Builder
@@ -125,7 +124,6 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (*Result, error) {
 	return s.result, s.run(ctx, changes(line))
 }
 
-// changes returns the commits after the first that change the kernel.
 func changes(line []Commit) (changed []Commit) {
 	for i, c := range line[1:] {
 		if c.content != line[i].content {
@@ -204,7 +202,6 @@ func (s *search) build(ctx context.Context) error {
 	return nil
 }
 
-// compareEnds finds out what is searched for.
 func (s *search) compareEnds(ctx context.Context, bad Commit) error {
 	f, err := s.test(ctx, bad)
 	if err != nil {
@@ -313,7 +310,6 @@ func (s *search) open(ctx context.Context, c Commit) (*devices.Configuration, st
 	return nil, why, nil
 }
 
-// unpack writes the kernel of a commit into a folder of its own.
 func (s *search) unpack(ctx context.Context, c Commit) (string, error) {
 	folder := filepath.Join(s.temporary, c.Hash)
 	if err := os.Mkdir(folder, 0o755); err != nil {
@@ -328,7 +324,6 @@ func machineCode(c *devices.Configuration) (string, error) {
 	return c.Prepared.Binary.Digest + " " + problem, err
 }
 
-// finding turns a comparison into an answer to what is searched for.
 func (s *search) finding(c gate.Comparison) Finding {
 	f := Finding{Answer: Skip, Verdict: c.Verdict, Reason: c.Reason, Evidence: c.Evidence}
 	switch c.Verdict {

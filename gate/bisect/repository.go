@@ -58,7 +58,6 @@ func open(ctx context.Context, folder string, beside []string) (*repository, err
 	return r, nil
 }
 
-// relative returns a path as seen from the root of the repository.
 func (r *repository) relative(name string) (string, error) {
 	absolute, err := filepath.Abs(name)
 	if err == nil {
@@ -95,15 +94,13 @@ func (r *repository) line(ctx context.Context, good, bad string) ([]Commit, erro
 		return nil, err
 	}
 	if len(after) == 0 || len(after[0].Parents) == 0 || after[0].Parents[0] != begin {
-		return nil,
-			mistake("%s is not an earlier commit of the line that leads to %s: it must be reached from there by first parents",
-				good, bad)
+		return nil, mistake("%s is not an earlier commit of the line that leads to %s: it must be reached from there by "+
+			"first parents", good, bad)
 	}
 	line = append(line, after...)
 	return line, r.identify(ctx, line)
 }
 
-// resolve returns the hash of a commit.
 func (r *repository) resolve(ctx context.Context, reference string) (string, error) {
 	if reference == "" || strings.HasPrefix(reference, "-") {
 		return "", mistake("%q is no name of a commit", reference)
@@ -118,7 +115,6 @@ func (r *repository) resolve(ctx context.Context, reference string) (string, err
 	return hash, nil
 }
 
-// list returns the commits that arguments of git rev-list select.
 func (r *repository) list(ctx context.Context, arguments ...string) ([]Commit, error) {
 	output, err := git.Run(ctx, r.root, nil,
 		append([]string{"rev-list", "--format=%H%x00%P%x00%aI%x00%s"}, arguments...)...)
@@ -186,7 +182,6 @@ func (r *repository) extract(ctx context.Context, c Commit, folder string) (kern
 	return filepath.Join(folder, filepath.FromSlash(r.paths[0])), nil
 }
 
-// mistake is an error in what was asked for.
 func mistake(format string, arguments ...any) error {
 	return &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
 }

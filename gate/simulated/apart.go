@@ -52,7 +52,6 @@ func RunApart(ctx context.Context, o Options) ([]ApartRow, error) {
 	return rows, nil
 }
 
-// apartSamples is how many samples each process takes.
 const apartSamples = 50
 
 // apartBootstrap is coarse: the verdict on sides measured apart needs no more.

@@ -71,7 +71,6 @@ var Faults = []Fault{
 	{Name: "trend inside a round", Noise: 0.01, Trend: 0.015},
 }
 
-// machine produces samples one after the other.
 type machine struct {
 	fault    Fault
 	source   *rand.PCG

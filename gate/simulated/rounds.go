@@ -56,7 +56,6 @@ func (o Options) progress(done, total int) {
 // bootstrap is coarser than the gate's own: thousands of comparisons need no more.
 var bootstrap = stats.Bootstrap{Resamples: 500}
 
-// kernel is what an arm runs.
 type kernel struct {
 	// time is how long a call takes on a quiet machine, in milliseconds.
 	time float64
@@ -179,7 +178,6 @@ func try(ctx context.Context, f Fault, seed uint64, o Options) (t trials, err er
 	return t, err
 }
 
-// count takes the comparisons on one machine into the row.
 func (r *Row) count(t trials, slowdown float64) {
 	r.Equal[t.equal.Verdict]++
 	r.Slowed[t.slowed.Verdict]++

@@ -49,10 +49,8 @@ func (b Bars) Picture() Picture {
 	x := func(value float64) float64 { return pixel(barsWidth * b.X.share(value)) }
 	fmt.Fprintf(&out, "<g transform=\"translate(%g 0)\">\n", barsLeft)
 	b.X.below(&out, barsWidth, height)
-	for _, mark := range b.Marks {
-		fmt.Fprintf(&out,
-			"<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"currentColor\" stroke-dasharray=\"4 "+
-				"3\"><title>%[3]s</title></line>\n", x(mark), height, text(b.MarkName))
+	for _, at := range b.Marks {
+		mark(&out, x(at), height, "currentColor", b.MarkName)
 	}
 	for i, row := range b.Rows {
 		top := barRow * float64(i)

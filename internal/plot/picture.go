@@ -95,7 +95,6 @@ func (p Picture) inside() string {
 // text is text from outside as SVG's.
 func text(s string) string { return template.HTMLEscapeString(escape.Line(s)) }
 
-// pixel rounds to a tenth of a pixel.
 func pixel(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0
@@ -103,7 +102,6 @@ func pixel(x float64) float64 {
 	return math.Round(10*x) / 10
 }
 
-// fit shortens a text to a width in pixels.
 func fit(s string, width float64) string {
 	runes := []rune(s)
 	most := max(int(width/letter), 1)
@@ -135,6 +133,11 @@ func label(out *strings.Builder, x, y float64, anchor, s string, more ...string)
 	}
 	fmt.Fprintf(out, "<text x=\"%g\" y=\"%g\"%s%s>%s</text>\n", pixel(x), pixel(y), at,
 		strings.Join(append([]string{""}, more...), " "), text(s))
+}
+
+func mark(out *strings.Builder, x, height float64, colour, title string) {
+	fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" "+
+		"stroke-dasharray=\"4 3\"><title>%[4]s</title></line>\n", x, height, colour, text(title))
 }
 
 const grid = "stroke=\"#888888\" stroke-opacity=\"0.35\""

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -35,8 +36,6 @@ type Panel struct {
 type Series struct {
 	Name, Colour string
 	Line         []XY
-	// Dashed says that the line is a limit or a wish, and nothing that was measured.
-	Dashed bool
 	// Band is a closed outline.
 	Band []XY
 	Dots []Dot
@@ -46,14 +45,13 @@ type Series struct {
 type XY struct{ X, Y float64 }
 
 // Dot is a place that has a title; its colour and radius in pixels are its own, Href where
-// it leads, empty for nowhere. Bar is a vertical line through it, such as an interval.
+// it leads, empty for nowhere.
 type Dot struct {
 	XY
 	Colour string
 	Radius float64
 	Title  string
 	Href   string
-	Bar    *[2]float64
 }
 
 // Space round a panel and the legend's, in pixels.
@@ -78,7 +76,7 @@ func (p Plot) Picture() Picture {
 	width := float64(columns) * (plotLeft + p.Width + plotRight)
 	top := p.legend(&out, width)
 	rows := math.Ceil(float64(len(p.Panels)) / float64(columns))
-	high := p.panelHeight()
+	high := p.above() + p.Height + plotBottom
 	for i, panel := range p.Panels {
 		fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", plotLeft+float64(i%columns)*(plotLeft+p.Width+plotRight),
 			top+float64(i/columns)*high+p.above())
@@ -98,37 +96,24 @@ func (p Plot) above() float64 {
 	return plotTop
 }
 
-func (p Plot) panelHeight() float64 { return p.above() + p.Height + plotBottom }
-
 // legend draws the names of the first panel's series, in as many lines as they take, and
 // returns how high that is.
 func (p Plot) legend(out *strings.Builder, width float64) float64 {
 	if len(p.Panels) == 0 {
 		return 0
 	}
-	var entries []legendEntry
-	for _, s := range p.Panels[0].Series {
-		if s.Name != "" {
-			entries = append(entries, legendEntry{s.Name, s.Colour})
-		}
-	}
-	if len(entries) < 2 {
+	named := slices.DeleteFunc(slices.Clone(p.Panels[0].Series), func(s Series) bool { return s.Name == "" })
+	if len(named) < 2 {
 		return 0
 	}
-	return drawLegend(out, entries, width)
-}
-
-type legendEntry struct{ name, colour string }
-
-func drawLegend(out *strings.Builder, entries []legendEntry, width float64) float64 {
 	x, y := 8.0, 16.0
-	for _, e := range entries {
-		name := fit(e.name, width-30)
+	for _, s := range named {
+		name := fit(s.Name, width-30)
 		step := 26 + letter*float64(len([]rune(name)))
 		if x > 8 && x+step > width {
 			x, y = 8, y+legendHeight
 		}
-		fmt.Fprintf(out, "<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", pixel(x+5), y-4.5, e.colour)
+		fmt.Fprintf(out, "<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", pixel(x+5), y-4.5, s.Colour)
 		label(out, x+14, y, "start", name)
 		x += step
 	}
@@ -154,30 +139,20 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 	}
 	p.Y.beside(out, width, height)
 	p.X.below(out, width, height)
-	for _, mark := range p.Marks {
-		fmt.Fprintf(out,
-			"<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" stroke-dasharray=\"4 "+
-				"3\"><title>%[4]s</title></line>\n", x(mark), height, Bad, text(p.MarkName))
+	for _, at := range p.Marks {
+		mark(out, x(at), height, Bad, p.MarkName)
 	}
 	for _, s := range p.Series {
 		if len(s.Band) > 0 {
 			fmt.Fprintf(out, "<polygon points=\"%s\" fill=\"%s\" fill-opacity=\"0.15\"/>\n", outline(s.Band), s.Colour)
 		}
 		if len(s.Line) > 0 {
-			dash := ""
-			if s.Dashed {
-				dash = " stroke-dasharray=\"5 4\""
-			}
-			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"%s points=\"%s\"/>", s.Colour, dash,
+			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"%s\"/>", s.Colour,
 				outline(s.Line))
 			out.WriteString(named(line, s.Name, ""))
 		}
 		for _, d := range s.Dots {
 			shape := fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"%g\" fill=\"%s\"/>", x(d.X), y(d.Y), d.Radius, d.Colour)
-			if d.Bar != nil {
-				shape = fmt.Sprintf("<path d=\"M%[1]g %[2]gV%[3]g\" stroke=\"%[4]s\" stroke-width=\"2\"/>", x(d.X), y(d.Bar[0]),
-					y(d.Bar[1]), d.Colour) + shape
-			}
 			out.WriteString(named(shape, d.Title, d.Href))
 		}
 	}

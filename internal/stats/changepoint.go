@@ -17,20 +17,17 @@ type ChangePointOptions struct {
 	// it. Zero means 0.01, a third of the change that decides a verdict. It should
 	// not be below one tick of the timer: a coarse timer steps by ticks.
 	MinimumStep float64
-
-	// Threshold is how many standard deviations of the run's ordinary changes of
-	// level a step must measure. Zero means 6: on noise of any autocorrelation up
-	// to 0.9, false alarms in about one run of a hundred, and in two or three
-	// above that or in runs of fewer than fifty samples. Lower finds smaller steps
-	// and more that are none.
-	Threshold float64
 }
+
+// threshold is how many standard deviations of the run's ordinary changes of level a step must measure: on noise of
+// any autocorrelation up to 0.9, 6 raises false alarms in about one run of a hundred, and in two or three above that
+// or in runs of fewer than fifty samples.
+const threshold = 6
 
 func (o ChangePointOptions) withDefaults() ChangePointOptions {
 	o.MinimumLength = cmp.Or(o.MinimumLength, 5)
 	o.MinimumStep = cmp.Or(o.MinimumStep, 0.01)
-	o.Threshold = cmp.Or(o.Threshold, 6)
-	if o.MinimumLength < 1 || !(o.MinimumStep > 0) || !(o.Threshold > 0) {
+	if o.MinimumLength < 1 || !(o.MinimumStep > 0) {
 		panic(fmt.Sprintf("stats: ChangePoints with %+v", o))
 	}
 	return o
@@ -100,7 +97,7 @@ func (s *stepSearch) search(width int) {
 		}
 		take(taken, largest, width)
 		typical, enough := typicalOf(ordinary, taken, width)
-		bar := math.Max(s.options.Threshold*typical, math.Log1p(s.options.MinimumStep))
+		bar := math.Max(threshold*typical, math.Log1p(s.options.MinimumStep))
 		if !enough || steps[largest] <= bar {
 			return
 		}

@@ -73,7 +73,6 @@ func TestChangePointOptions(t *testing.T) {
 	}
 	panics(t, "negative length", func() { ChangePoints(constant, ChangePointOptions{MinimumLength: -1}) })
 	panics(t, "negative step", func() { ChangePoints(constant, ChangePointOptions{MinimumStep: -1}) })
-	panics(t, "NaN threshold", func() { ChangePoints(constant, ChangePointOptions{Threshold: math.NaN()}) })
 }
 
 // TestChangePointRates holds the rates that the documentation promises.

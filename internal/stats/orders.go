@@ -30,9 +30,6 @@ func NewOrders(contenders int, seed, stream uint64) Orders {
 	return Orders{seed, stream, williams(contenders)}
 }
 
-// Block is the number of rounds in a block.
-func (o Orders) Block() int { return len(o.rows) }
-
 // Round returns the order of a round, counted from 0, in any sequence of calls.
 func (o Orders) Round(round int) []int {
 	block, row := round/len(o.rows), round%len(o.rows)

@@ -11,8 +11,8 @@ import (
 func TestOrdersAreBalanced(t *testing.T) {
 	for contenders, rows := range map[int]int{1: 1, 2: 2, 3: 6, 4: 4, 5: 10, 6: 6, 7: 14} {
 		orders := NewOrders(contenders, 9, 1)
-		if orders.Block() != rows {
-			t.Errorf("%d contenders: blocks of %d, want %d", contenders, orders.Block(), rows)
+		if len(orders.rows) != rows {
+			t.Errorf("%d contenders: blocks of %d, want %d", contenders, len(orders.rows), rows)
 		}
 		for block := range 3 {
 			places, follows := map[string]int{}, map[string]int{}

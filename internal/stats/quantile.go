@@ -20,7 +20,6 @@ func Quantile(samples []float64, p float64) float64 {
 	return quantileSorted(sorted("Quantile", samples), p)
 }
 
-// sorted returns a sorted copy of samples.
 func sorted(operation string, samples []float64) []float64 {
 	require(operation, samples)
 	ascending := slices.Clone(samples)

@@ -1,6 +1,9 @@
 package stats
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // rankCounts finds medians of resamples by counting: a resample is a count of how
 // often each rank of the original was drawn, and its median is found by walking
@@ -21,7 +24,12 @@ func newRankCounts(samples []float64) *rankCounts {
 		counts:    make([]int32, len(samples)),
 	}
 	slices.Sort(c.ascending)
-	for rank, i := range ascendingOrder(samples) {
+	order := make([]int, len(samples)) // from the lowest to the highest
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(samples[a], samples[b]) })
+	for rank, i := range order {
 		c.ranks[i] = int32(rank)
 	}
 	return c
@@ -32,7 +40,6 @@ func (c *rankCounts) clear() {
 	c.total = 0
 }
 
-// add counts each of the ranks once.
 func (c *rankCounts) add(ranks []int32) {
 	for _, rank := range ranks {
 		c.counts[rank]++
@@ -40,7 +47,6 @@ func (c *rankCounts) add(ranks []int32) {
 	c.total += len(ranks)
 }
 
-// median returns the median of what was counted, at least one rank.
 func (c *rankCounts) median() float64 {
 	below, rank := 0, 0
 	// The lower middle is the sample that (total-1)/2 others precede.
@@ -52,23 +58,4 @@ func (c *rankCounts) median() float64 {
 		rank++
 	}
 	return midpoint(lower, c.ascending[rank])
-}
-
-// ascendingOrder returns the indices of samples from the lowest to the highest;
-// equal samples keep their order.
-func ascendingOrder(samples []float64) []int {
-	order := make([]int, len(samples))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case samples[a] < samples[b]:
-			return -1
-		case samples[a] > samples[b]:
-			return 1
-		}
-		return 0
-	})
-	return order
 }

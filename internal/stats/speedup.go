@@ -35,7 +35,6 @@ func SpeedupInterval(baseline, candidate [][]float64, level float64) Interval {
 	return MedianInterval(roundRatios(baseline, candidate), level)
 }
 
-// roundRatios are the ratios of the medians, by round.
 func roundRatios(baseline, candidate [][]float64) []float64 {
 	ratios := make([]float64, len(baseline))
 	for round := range baseline {

@@ -39,7 +39,7 @@ func (d *description) takeFlags(c call, source string, names []string) {
 
 // takeArguments carries arguments over, in the order of the function. Which of them the kernel
 // writes is known by the answers, and otherwise by what the source declares constant.
-func (d *description) takeArguments(c call, source, folder string) {
+func (d *description) takeArguments(c call, source string) {
 	declared := formals(source, kernels.PlainName(d.entry))
 	if len(declared) != len(c.Arguments) {
 		declared = nil
@@ -47,7 +47,7 @@ func (d *description) takeArguments(c call, source, folder string) {
 	answered := slices.ContainsFunc(c.Answer, func(r *recorded) bool { return r != nil })
 	for i, r := range c.Arguments {
 		a := argument{name: fmt.Sprintf("argument%d", i)}
-		if declared != nil && !slices.ContainsFunc(d.args, func(b argument) bool { return b.name == declared[i].name }) {
+		if declared != nil && !d.has(declared[i].name) {
 			a.name = declared[i].name
 		}
 		switch r.Kind {
@@ -59,28 +59,25 @@ func (d *description) takeArguments(c call, source, folder string) {
 			} else {
 				a.out = declared != nil && declared[i].pointer && !declared[i].constant
 			}
-			d.takeArray(&a, r, source, folder)
+			d.takeArray(&a, r, source)
 			if declared != nil && !a.out && !declared[i].constant && d.backend == kernels.Host &&
 				strings.HasSuffix(d.source, ".cpp") && a.gap == "" {
-				a.gap = fmt.Sprintf("the source declares %s as a pointer that it may write through: make it const", a.name)
-				d.gaps = append(d.gaps, a.gap)
+				d.lacks(&a, "the source declares %s as a pointer that it may write through: make it const", a.name)
 			}
 		default:
-			a.element, a.shape, a.gap = "f32", []int64{1},
-				fmt.Sprintf("argument %s is a %s, which the stand-in cannot record: say its type and its shape", a.name, r.What)
-			d.gaps = append(d.gaps, a.gap)
+			a.element, a.shape = "f32", []int64{1}
+			d.lacks(&a, "argument %s is a %s, which the stand-in cannot record: say its type and its shape", a.name, r.What)
 		}
 		d.args = append(d.args, a)
 	}
-	if !slices.ContainsFunc(d.args, func(a argument) bool { return a.out }) {
-		for i := len(d.args) - 1; i >= 0; i-- {
-			if d.args[i].shape != nil {
-				d.args[i].out, d.args[i].file, d.args[i].low = true, "", ""
-				d.args[i].gap = fmt.Sprintf("neither the script nor the source says which argument is the result: %s is proposed",
-					d.args[i].name)
-				d.gaps = append(d.gaps, d.args[i].gap)
-				return
-			}
+	if slices.ContainsFunc(d.args, func(a argument) bool { return a.out }) {
+		return
+	}
+	for i := range slices.Backward(d.args) {
+		if a := &d.args[i]; a.shape != nil {
+			a.out, a.file, a.low = true, "", ""
+			d.lacks(a, "neither the script nor the source says which argument is the result: %s is proposed", a.name)
+			return
 		}
 	}
 }
@@ -97,52 +94,44 @@ func (d *description) takeScalar(a *argument, r recorded) {
 	number, err := strconv.ParseFloat(a.value, 64)
 	if !known || err != nil || math.IsInf(number, 0) || math.IsNaN(number) {
 		a.element, a.value = "i32", "0"
-		a.gap = fmt.Sprintf("the value of %s is %s, of type %s, which a manifest has no name for", a.name, r.Value, r.Type)
-		d.gaps = append(d.gaps, a.gap)
+		d.lacks(a, "the value of %s is %s, of type %s, which a manifest has no name for", a.name, r.Value, r.Type)
 	}
 }
 
-func (d *description) takeArray(a *argument, r recorded, source, folder string) {
+func (d *description) takeArray(a *argument, r recorded, source string) {
 	e, known := elements[r.Type]
 	a.element, a.shape, a.zeros = e, append([]int64{}, r.Shape...), r.Zeros
-	missing := func(format string, arguments ...any) {
-		a.gap = fmt.Sprintf(format, arguments...)
-		d.gaps = append(d.gaps, a.gap)
-	}
 	if len(a.shape) == 0 {
 		a.shape = []int64{1}
 	}
 	switch {
 	case !known:
 		a.element = "u8"
-		missing("argument %s has the type %s, which a manifest has no name for: bytes stand in", a.name, r.Type)
+		d.lacks(a, "argument %s has the type %s, which a manifest has no name for: bytes stand in", a.name, r.Type)
 	case slices.Contains(a.shape, 0):
 		a.shape = []int64{1}
-		missing("argument %s is empty", a.name)
+		d.lacks(a, "argument %s is empty", a.name)
 	case a.out && r.Run != nil:
-		missing("argument %s comes out of run_kernel and is written: say what it holds before, as inout with a fill, or "+
+		d.lacks(a, "argument %s comes out of run_kernel and is written: say what it holds before, as inout with a fill, or "+
 			"that it is out alone", a.name)
 	case a.out && !a.zeros && r.File == "":
-		missing("argument %s is written and holds something before that was not recorded: where the kernel reads it, say "+
+		d.lacks(a, "argument %s is written and holds something before that was not recorded: where the kernel reads it, say "+
 			"so by inout and a fill", a.name)
 	case a.out && !a.zeros:
-		a.inout, a.file = true, "data/"+a.name+".npy"
-		d.arrays = append(d.arrays, array{a.file, filepath.Join(folder, filepath.Base(r.File))})
+		a.inout, a.file = true, d.keep(a.name, r)
 	case a.out && accumulates(source, a.name):
 		a.init = "0"
 		d.note("%s starts at zero for every launch, as the script has it: the source adds to it", a.name)
 	case a.out, a.zeros:
 	case r.File == "":
 		a.low, a.high = r.Low, r.High
-		missing("what the script puts into %s was not recorded (it is too large, or comes out of run_kernel): random "+
+		d.lacks(a, "what the script puts into %s was not recorded (it is too large, or comes out of run_kernel): random "+
 			"numbers stand in", a.name)
 	default:
-		a.file = "data/" + a.name + ".npy"
-		d.arrays = append(d.arrays, array{a.file, filepath.Join(folder, filepath.Base(r.File))})
+		a.file = d.keep(a.name, r)
 	}
 }
 
-// takeRest names what has no place in a manifest.
 func (d *description) takeRest(c call) {
 	for _, name := range c.Textures {
 		d.gap("the texture %s was not carried over: pawl has none", name)
@@ -195,7 +184,6 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 	return nil
 }
 
-// referenceFrom makes the kernel of a run_kernel the reference.
 func (d *description) referenceFrom(run, tuned call) bool {
 	text, _, _, err := run.content()
 	taken := len(run.Arguments) - len(tuned.Arguments) // constants that it takes behind the others
@@ -240,7 +228,6 @@ func (d *description) referenceFrom(run, tuned call) bool {
 	return true
 }
 
-// answers makes the script's own answer what results are held to.
 func (d *description) answers(c call) error {
 	for i, r := range c.Answer {
 		if r == nil {
@@ -251,8 +238,7 @@ func (d *description) answers(c call) error {
 			return mistake("the script's answer for %s is nothing but zeros, which every kernel that does nothing passes",
 				a.name)
 		}
-		a.answer = "data/" + a.name + "_answer.npy"
-		d.arrays = append(d.arrays, array{a.answer, filepath.Join(c.folder, filepath.Base(r.File))})
+		a.answer = d.keep(a.name+"_answer", *r)
 	}
 	d.note("results are held to the script's answer, on its own inputs only: a reference can be held to more, see " +
 		"docs/correctness.md")

@@ -3,7 +3,6 @@ package importer
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,11 +10,11 @@ import (
 
 // takeConstants makes constant memory arguments that are variables of the source, behind the
 // others and in the order of their names.
-func (d *description) takeConstants(c call, folder string) {
+func (d *description) takeConstants(c call) {
 	for _, name := range slices.Sorted(maps.Keys(c.Constants)) {
 		r := c.Constants[name]
 		a := argument{name: name, symbol: name}
-		for slices.ContainsFunc(d.args, func(b argument) bool { return b.name == a.name }) {
+		for d.has(a.name) {
 			a.name += "_constant"
 		}
 		switch {
@@ -31,8 +30,7 @@ func (d *description) takeConstants(c call, folder string) {
 		default:
 			a.element, a.shape, a.zeros = elements[r.Type], r.Shape, r.Zeros
 			if r.File != "" {
-				a.file = "data/" + a.name + ".npy"
-				d.arrays = append(d.arrays, array{a.file, filepath.Join(folder, filepath.Base(r.File))})
+				a.file = d.keep(a.name, *r)
 			}
 		}
 		d.args, d.constants = append(d.args, a), append(d.constants, a)
@@ -44,18 +42,16 @@ func (d *description) takeConstants(c call, folder string) {
 func withConstants(source, entry string, constants []argument) (string, error) {
 	head := regexp.MustCompile(`\b` + regexp.QuoteMeta(entry) + `\s*\([^(){};]*\)\s*\{`)
 	if len(constants) > 0 && len(head.FindAllString(source, -1)) != 1 {
-		return source,
-			fmt.Errorf("the reference must take the constant memory as its last parameters: the source does not show one "+
-				"function %s", entry)
+		return source, fmt.Errorf("the reference must take the constant memory as its last parameters: the source does "+
+			"not show one function %s", entry)
 	}
 	for _, a := range constants {
 		declared := regexp.MustCompile(`\b__constant__\s+([A-Za-z_][\w: ]*?)\s+` + regexp.QuoteMeta(a.symbol) +
 			`\s*(\[[^\]]*\])?\s*;`)
 		found := declared.FindAllStringSubmatch(source, -1)
 		if len(found) != 1 || (found[0][2] == "") != (a.shape == nil) {
-			return source,
-				fmt.Errorf("the reference must take the constant memory %s as a parameter, behind the others: its declaration "+
-					"is not one that pawl can replace", a.symbol)
+			return source, fmt.Errorf("the reference must take the constant memory %s as a parameter, behind the others: its "+
+				"declaration is not one that pawl can replace", a.symbol)
 		}
 		kind := found[0][1] + " "
 		if a.shape != nil {
@@ -71,7 +67,6 @@ func withConstants(source, entry string, constants []argument) (string, error) {
 	return source, nil
 }
 
-// accumulates reports whether a source adds to what an argument holds.
 func accumulates(source, name string) bool {
 	name = regexp.QuoteMeta(name)
 	return regexp.MustCompile(`\batomic\w+\s*\(\s*&?\s*` + name + `\b|\b` + name +

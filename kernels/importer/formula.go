@@ -37,7 +37,7 @@ func (p *problem) formula(d *description, text string) (string, error) {
 			divides = true
 		case word == "and", word == "or", word == "not", word == "min", word == "max", word == "abs",
 			!identifier.MatchString(word):
-		case slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == word }):
+		case d.tunes(word):
 		case constant && regexpNumber.MatchString(fmt.Sprint(content)):
 			word = fmt.Sprint(content)
 			negative = negative || strings.HasPrefix(word, "-")
@@ -78,10 +78,8 @@ func t1Values(raw json.RawMessage) ([]any, error) {
 	if json.Unmarshal(raw, &text) == nil {
 		raw = json.RawMessage(strings.NewReplacer("'", `"`, "True", "true", "False", "false").Replace(text))
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(raw)))
-	decoder.UseNumber()
 	var values []any
-	if err := decoder.Decode(&values); err != nil {
+	if err := decode(raw, &values); err != nil {
 		return nil, fmt.Errorf("%s is not a list of values", raw)
 	}
 	return values, nil

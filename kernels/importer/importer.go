@@ -46,8 +46,12 @@ func mistake(format string, arguments ...any) error {
 // array is the content of an argument that the other tuner had, as a file to copy.
 type array struct{ name, path string }
 
-// write writes a description into a folder that must be empty or not there.
+// write writes a description into a folder that must be empty or not there; without a name it has the kernel's.
 func (d *description) write(folder string) (*Folder, error) {
+	if folder == "" {
+		name, _, _ := strings.Cut(d.entry, "<")
+		folder = strings.TrimSpace(name)
+	}
 	if err := vacant(folder); err != nil {
 		return nil, err
 	}
@@ -59,29 +63,29 @@ func (d *description) write(folder string) (*Folder, error) {
 	if err := kernels.Check(kernels.ManifestName, []byte(manifest), d.backend); err != nil {
 		return nil, fmt.Errorf("what was recorded does not make a manifest: %w", err)
 	}
-	files := append([]kernels.File{{Name: kernels.ManifestName, Content: []byte(manifest)}}, d.files...)
-	made := &Folder{Path: folder, Gaps: d.gaps, Notes: d.notes}
-	for _, file := range files {
-		path := filepath.Join(folder, filepath.FromSlash(file.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, err
-		}
-		if err := page.WriteFile(path, func(w io.Writer) error { _, err := w.Write(file.Content); return err }); err != nil {
-			return nil, err
-		}
-		made.Files = append(made.Files, path)
+	var files []page.File
+	add := func(name string, content func() ([]byte, error)) {
+		files = append(files, page.File{Name: filepath.FromSlash(name), Render: func(w io.Writer) error {
+			text, err := content()
+			if err == nil {
+				_, err = w.Write(text)
+			}
+			return err
+		}})
+	}
+	for _, file := range append([]kernels.File{{Name: kernels.ManifestName, Content: []byte(manifest)}}, d.files...) {
+		add(file.Name, func() ([]byte, error) { return file.Content, nil })
 	}
 	for _, a := range d.arrays {
-		path := filepath.Join(folder, filepath.FromSlash(a.name))
-		if err := copyFile(a.path, path); err != nil {
-			return nil, err
-		}
-		made.Files = append(made.Files, path)
+		add(a.name, func() ([]byte, error) { return os.ReadFile(a.path) })
 	}
-	return made, nil
+	paths, err := page.WriteFiles(folder, files...)
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{Path: folder, Files: paths, Gaps: d.gaps, Notes: d.notes}, nil
 }
 
-// vacant returns an error for a folder that has anything in it.
 func vacant(folder string) error {
 	present, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -91,22 +95,4 @@ func vacant(folder string) error {
 		return mistake("%s is not empty: name a new folder", folder)
 	}
 	return nil
-}
-
-func copyFile(from, to string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return page.WriteFile(to, func(w io.Writer) error { _, err := io.Copy(w, source); return err })
-}
-
-// folderFor is the name of the folder where the user names none: the kernel's.
-func folderFor(entry string) string {
-	name, _, _ := strings.Cut(entry, "<")
-	return strings.TrimSpace(name)
 }

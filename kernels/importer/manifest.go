@@ -3,6 +3,7 @@ package importer
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,7 +13,6 @@ import (
 	"pawl/space"
 )
 
-// description is a kernel on its way into a manifest.
 type description struct {
 	name, entry, backend string
 	// origin says in a comment what it was made from.
@@ -41,6 +41,28 @@ type description struct {
 	files             []kernels.File
 	arrays            []array
 	gaps, notes       []string
+	recorded          string // the folder of what the stand-in has recorded
+}
+
+func (d *description) tunes(name string) bool {
+	return slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == name })
+}
+
+func (d *description) has(name string) bool {
+	return slices.ContainsFunc(d.args, func(a argument) bool { return a.name == name })
+}
+
+// keep has what was recorded copied into the folder, and returns the file's name there.
+func (d *description) keep(name string, r recorded) string {
+	file := "data/" + name + ".npy"
+	d.arrays = append(d.arrays, array{file, filepath.Join(d.recorded, filepath.Base(r.File))})
+	return file
+}
+
+// lacks notes what could not be carried over of an argument.
+func (d *description) lacks(a *argument, format string, arguments ...any) {
+	a.gap = fmt.Sprintf(format, arguments...)
+	d.gap("%s", a.gap)
 }
 
 type parameter struct {
@@ -54,7 +76,6 @@ type size struct {
 	value int64
 }
 
-// argument is one of the entry function.
 type argument struct {
 	name, element string
 	shape         []int64 // nil for a scalar
@@ -68,7 +89,6 @@ type argument struct {
 	file, answer, gap string
 }
 
-// gap notes what could not be carried over, in one line.
 func (d *description) gap(format string, arguments ...any) {
 	d.gaps = append(d.gaps, strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " "))
 }
@@ -92,15 +112,11 @@ func (d *description) manifest() string {
 	}
 	line("params:")
 	for _, p := range d.params {
-		var values []string
-		for _, v := range p.values {
-			values = append(values, yamlValue(v))
-		}
 		reference := ""
 		if slices.Contains(d.meaning, p.name) {
 			reference = ", reference: true"
 		}
-		line("  %s: {values: [%s], default: %s%s}", p.name, strings.Join(values, ", "), yamlValue(p.first), reference)
+		line("  %s: {values: [%s], default: %s%s}", p.name, join(p.values, yamlValue), yamlValue(p.first), reference)
 	}
 	if d.objective != "" {
 		line("%s", d.objective)
@@ -111,11 +127,8 @@ func (d *description) manifest() string {
 			line("  - %s", quote(c))
 		}
 	}
-	var sizes []string
-	for _, s := range d.sizes {
-		sizes = append(sizes, fmt.Sprintf("%s: %d", s.name, s.value))
-	}
-	line("workloads:\n  script: {%s}", strings.Join(sizes, ", "))
+	line("workloads:\n  script: {%s}",
+		join(d.sizes, func(s size) string { return fmt.Sprintf("%s: %d", s.name, s.value) }))
 	line("fuzz: {} # only the script's own sizes are known to be right")
 	line("args:")
 	for _, a := range d.args {
@@ -126,11 +139,7 @@ func (d *description) manifest() string {
 		line("tolerance: {atol: %s, rtol: 1e-5} # as numpy.allclose has it", d.atol)
 	}
 	if len(d.flags) > 0 {
-		var flags []string
-		for _, f := range d.flags {
-			flags = append(flags, quote(f))
-		}
-		line("flags: [%s]", strings.Join(flags, ", "))
+		line("flags: [%s]", join(d.flags, quote))
 	}
 	return text.String()
 }
@@ -149,14 +158,18 @@ func (d *description) launch(line func(string, ...any)) {
 }
 
 func formulas(texts []string) string {
-	quoted := slices.Clone(texts)
-	for len(quoted) > 1 && quoted[len(quoted)-1] == "1" {
-		quoted = quoted[:len(quoted)-1]
+	for len(texts) > 1 && texts[len(texts)-1] == "1" {
+		texts = texts[:len(texts)-1]
 	}
-	for i, t := range quoted {
-		quoted[i] = quote(t)
+	return "[" + join(texts, quote) + "]"
+}
+
+func join[T any](list []T, write func(T) string) string {
+	var texts []string
+	for _, one := range list {
+		texts = append(texts, write(one))
 	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return strings.Join(texts, ", ")
 }
 
 func (a argument) yaml() (text string) {
@@ -167,11 +180,7 @@ func (a argument) yaml() (text string) {
 	if a.shape == nil {
 		return strings.Join(append(parts, "value: "+quote(a.value)), ", ")
 	}
-	var shape []string
-	for _, n := range a.shape {
-		shape = append(shape, fmt.Sprint(n))
-	}
-	parts = append(parts, "shape: ["+strings.Join(shape, ", ")+"]")
+	parts = append(parts, "shape: ["+join(a.shape, func(n int64) string { return fmt.Sprint(n) })+"]")
 	if a.answer != "" {
 		defer func() { text += ", answer: " + quote(a.answer) }()
 	}
@@ -209,21 +218,16 @@ func quote(text string) string {
 		!slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
 		return text
 	}
-	return inQuotes(text)
-}
-
-func inQuotes(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(text) + `"`
+	return strconv.Quote(text)
 }
 
 func yamlValue(v space.Value) string {
 	if v.Kind() == space.Text {
-		return inQuotes(v.Define())
+		return strconv.Quote(v.Define())
 	}
 	return v.String()
 }
 
-// comment is text for the rest of a line.
 func comment(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // elements are the manifest's names of numpy's types. The stand-in records complex numbers as
@@ -304,14 +308,19 @@ func (d *description) addParameter(name string, contents []any, first any) error
 	return nil
 }
 
-// addConstraint adds a condition that was written in pawl's words, and notes a gap where it
-// cannot be evaluated as it stands.
-func (d *description) addConstraint(text, original string) {
+// scope has the names that a formula may use.
+func (d *description) scope() (*space.Scope, error) {
 	kinds := map[string]space.Kind{}
 	for _, p := range d.params {
 		kinds[p.name] = p.first.Kind()
 	}
-	scope, err := space.NewScope(kinds, nil)
+	return space.NewScope(kinds, nil)
+}
+
+// addConstraint adds a condition that was written in pawl's words, and notes a gap where it
+// cannot be evaluated as it stands.
+func (d *description) addConstraint(text, original string) {
+	scope, err := d.scope()
 	if err == nil {
 		_, err = scope.Compile(text, space.Condition)
 	}

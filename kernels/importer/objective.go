@@ -71,11 +71,7 @@ func (d *description) takeObjective(c call) {
 
 // measures makes sure that a formula is one of something that is measured.
 func (d *description) measures(text string) error {
-	kinds := map[string]space.Kind{}
-	for _, p := range d.params {
-		kinds[p.name] = p.first.Kind()
-	}
-	scope, err := space.NewScope(kinds, nil)
+	scope, err := d.scope()
 	if err != nil {
 		return err
 	}

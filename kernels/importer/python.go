@@ -53,7 +53,11 @@ func (k KernelTuner) Run(ctx context.Context) (*Folder, error) {
 	if err := k.record(ctx, recorded); err != nil {
 		return nil, err
 	}
-	calls, err := readCalls(filepath.Join(recorded, "calls.jsonl"))
+	content, err := os.ReadFile(filepath.Join(recorded, "calls.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	calls, err := parseCalls(content)
 	if err != nil {
 		return nil, err
 	}
@@ -66,30 +70,21 @@ func (k KernelTuner) Run(ctx context.Context) (*Folder, error) {
 		return nil, err
 	}
 	d.origin = "the script " + filepath.Base(k.Script)
-	folder := k.Folder
-	if folder == "" {
-		folder = folderFor(chosen.Kernel)
-	}
-	return d.write(folder)
+	return d.write(k.Folder)
 }
 
-// python returns the interpreter.
 func (k KernelTuner) python() (string, error) {
-	names := []string{k.Python, k.Getenv("PYTHON"), "python3", "python"}
-	if k.Python != "" {
-		names = names[:1]
+	names := []string{k.Python}
+	if k.Python == "" {
+		names = slices.DeleteFunc([]string{k.Getenv("PYTHON"), "python3", "python"}, func(n string) bool { return n == "" })
 	}
 	for _, name := range names {
-		if name == "" {
-			continue
-		}
 		if path, err := exec.LookPath(name); err == nil {
 			return filepath.Abs(path)
 		}
 	}
-	return "",
-		mistake("no Python was found (%s): name the one that runs the script with --python",
-			strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == "" }), ", "))
+	return "", mistake("no Python was found (%s): name the one that runs the script with --python",
+		strings.Join(names, ", "))
 }
 
 // record runs the script in its folder, with the stand-in before all other modules.
@@ -135,28 +130,15 @@ runpy.run_path(sys.argv[0], run_name="__main__")`
 	return err
 }
 
-func readCalls(path string) ([]call, error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return parseCalls(content)
-}
-
 // parseCalls reads what the stand-in has recorded, one call a line.
 func parseCalls(content []byte) ([]call, error) {
 	var calls []call
-	for _, line := range bytes.Split(content, []byte("\n")) {
+	for line := range bytes.Lines(content) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		var c call
-		decoder := json.NewDecoder(bytes.NewReader(line))
-		decoder.UseNumber()
-		if err := decoder.Decode(&c); err != nil {
+		if err := decode(line, &c); err != nil {
 			return nil, fmt.Errorf("what the script asked for cannot be read: %w", err)
 		}
 		calls = append(calls, c)
@@ -164,7 +146,13 @@ func parseCalls(content []byte) ([]call, error) {
 	return calls, nil
 }
 
-// choose returns the call of tune_kernel that is meant.
+// decode reads JSON with its numbers as they are written.
+func decode(content []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
 func (k KernelTuner) choose(calls []call) (call, error) {
 	var tuned []call
 	var names []string
@@ -176,16 +164,15 @@ func (k KernelTuner) choose(calls []call) (call, error) {
 	}
 	switch {
 	case len(tuned) == 0:
-		return call{},
-			mistake("the script ran to its end and never called tune_kernel: does it need arguments (pawl import " +
-				"kernel-tuner SCRIPT -- ARGUMENTS)?")
+		return call{}, mistake("the script ran to its end and never called tune_kernel: does it need arguments (pawl " +
+			"import kernel-tuner SCRIPT -- ARGUMENTS)?")
 	case k.Call > len(tuned):
 		return call{}, mistake("--call %d: the script calls tune_kernel %d times", k.Call, len(tuned))
 	case k.Call > 0:
 		return tuned[k.Call-1], nil
 	case len(tuned) > 1:
-		return call{},
-			mistake("the script calls tune_kernel %d times (%s): choose one with --call", len(tuned), strings.Join(names, ", "))
+		return call{}, mistake("the script calls tune_kernel %d times (%s): choose one with --call", len(tuned),
+			strings.Join(names, ", "))
 	}
 	return tuned[0], nil
 }

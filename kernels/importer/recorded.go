@@ -1,11 +1,9 @@
 package importer
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +21,7 @@ type call struct {
 		Paths []string `json:"paths"`
 	} `json:"source"`
 	Language   *string                 `json:"lang"`
-	Params     [][2]json.RawMessage    `json:"params"`
+	Params     [][2]any                `json:"params"`
 	First      map[string]any          `json:"first"`
 	Sizes      []expression            `json:"problem_size"`
 	Divisors   map[string][]expression `json:"grid_div"`
@@ -43,8 +41,6 @@ type call struct {
 	Verify     bool                    `json:"verify"`
 	Absolute   any                     `json:"atol"`
 	Runs       int                     `json:"runs"`
-
-	folder string // of what was recorded
 }
 
 // expression is one of pawl's, or a gap with what stood in the script.
@@ -55,7 +51,6 @@ type expression struct {
 	Python string `json:"python"`
 }
 
-// recorded is an argument.
 type recorded struct {
 	Kind  string  `json:"kind"`
 	Type  string  `json:"dtype"`
@@ -69,7 +64,6 @@ type recorded struct {
 	What  string  `json:"what"`
 }
 
-// content returns the source of a call.
 func (c call) content() (text, folder, name string, err error) {
 	switch c.Source.Kind {
 	case "file", "files":
@@ -82,9 +76,8 @@ func (c call) content() (text, folder, name string, err error) {
 	case "text":
 		return c.Source.Text, "", "", nil
 	}
-	return "", "", "",
-		mistake("the source of %s is made by a Python function: write it into a file, with macros for the parameters",
-			c.Kernel)
+	return "", "", "", mistake("the source of %s is made by a Python function: write it into a file, with macros for "+
+		"the parameters", c.Kernel)
 }
 
 // language returns the backend for a source, by what the script says or what stands in it.
@@ -104,14 +97,12 @@ func (c call) language(source string) (string, error) {
 	return "", mistake("kernel %s is in %s: pawl runs CUDA, C and C++", c.Kernel, name)
 }
 
-// describe turns a call of tune_kernel into a description.
 func (c call) describe(calls []call, folder string) (*description, error) {
-	c.folder = folder
 	source, beside, file, err := c.content()
 	if err != nil {
 		return nil, err
 	}
-	d := &description{entry: c.Kernel}
+	d := &description{entry: c.Kernel, recorded: folder}
 	if d.backend, err = c.language(source); err != nil {
 		return nil, err
 	}
@@ -141,8 +132,8 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 		d.source = strings.TrimSuffix(d.source, filepath.Ext(d.source)) + ".cpp"
 	}
 	d.takeFlags(c, source, names)
-	d.takeArguments(c, source, folder)
-	d.takeConstants(c, folder)
+	d.takeArguments(c, source)
+	d.takeConstants(c)
 	d.takeObjective(c)
 	d.takeRest(c)
 	d.takeUnrolling(source)
@@ -155,17 +146,9 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 	return d, d.takeReference(c, calls, prepared)
 }
 
-func (d *description) takeParameter(pair [2]json.RawMessage, first map[string]any) error {
-	var name string
-	var values []any
-	if err := json.Unmarshal(pair[0], &name); err != nil {
-		return err
-	}
-	decoder := json.NewDecoder(strings.NewReader(string(pair[1])))
-	decoder.UseNumber()
-	if err := decoder.Decode(&values); err != nil {
-		return err
-	}
+func (d *description) takeParameter(pair [2]any, first map[string]any) error {
+	name, _ := pair[0].(string)
+	values, _ := pair[1].([]any)
 	return d.addParameter(name, values, first[name])
 }
 
@@ -187,7 +170,7 @@ func (d *description) sizeNamed(axis string, n int64) string {
 // divided by the product of its divisors, rounded up. Named makes a name of a number.
 func (c call) launch(d *description, names []string, named func(axis string, n int64) string) (grid, block []string) {
 	for i, axis := range []string{"X", "Y", "Z"} {
-		tuned := slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == names[i] })
+		tuned := d.tunes(names[i])
 		switch {
 		case tuned:
 			block = append(block, names[i])

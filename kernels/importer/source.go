@@ -13,7 +13,6 @@ import (
 	"pawl/space"
 )
 
-// formal is an argument as the source declares it.
 type formal struct {
 	name     string
 	pointer  bool
@@ -98,15 +97,12 @@ func (d *description) takeUnrolling(source string) {
 // macrosOf are the defines that Kernel Tuner adds to each compilation, as far as a source uses
 // them: the parameters are pawl's business.
 func (d *description) macrosOf(source string, names []string) (flags []string) {
-	uses := func(name string) bool {
-		return wordOf(name).MatchString(source)
-	}
+	uses := func(name string) bool { return wordOf(name).MatchString(source) }
 	if uses("kernel_tuner") {
 		flags = append(flags, "-Dkernel_tuner=1")
 	}
 	for i, name := range names {
-		known := slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == name })
-		if !known && uses(name) && d.backend == kernels.CUDA {
+		if !d.tunes(name) && uses(name) && d.backend == kernels.CUDA {
 			flags = append(flags, fmt.Sprintf("-D%s=%s", name, d.block[i]))
 		}
 	}
@@ -175,8 +171,7 @@ func (d *description) defined(source string) string {
 	}
 	// Compilers expand no macro in a pragma, and how far a reference is unrolled does not matter.
 	return text.String() + unrolled.ReplaceAllStringFunc(source, func(line string) string {
-		name := unrolled.FindStringSubmatch(line)[2]
-		if slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == name }) {
+		if d.tunes(unrolled.FindStringSubmatch(line)[2]) {
 			return ""
 		}
 		return line

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,9 +14,6 @@ import (
 
 // problem is a tuning problem in the community's T1 format. Numbers may be written as strings.
 type problem struct {
-	General struct {
-		Name string `json:"BenchmarkName"`
-	} `json:"General"`
 	Space struct {
 		Parameters []struct {
 			Name    string          `json:"Name"`
@@ -89,18 +85,12 @@ func T1(path, folder string) (*Folder, error) {
 	}
 	d.addIncludes(filepath.Join(filepath.Dir(path), filepath.Dir(file)), string(source))
 	d.origin = filepath.Base(path) + ", in the T1 format"
-	if folder == "" {
-		folder = folderFor(p.Kernel.Name)
-	}
 	return d.write(folder)
 }
 
-// parseT1 reads a file and checks what cannot be done without.
 func parseT1(content []byte) (*problem, error) {
 	var p problem
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	if err := decoder.Decode(&p); err != nil {
+	if err := decode(content, &p); err != nil {
 		return nil, err
 	}
 	switch {
@@ -200,20 +190,21 @@ func (p *problem) arguments(d *description) {
 	outputs := false
 	for i, a := range p.Kernel.Arguments {
 		made := argument{name: a.Name}
-		if !identifier.MatchString(a.Name) || slices.ContainsFunc(d.args, func(b argument) bool { return b.name == a.Name }) {
+		if !identifier.MatchString(a.Name) || d.has(a.Name) {
 			made.name = fmt.Sprintf("argument%d", i)
 		}
 		e, known := t1Elements[a.Type]
 		made.element = e.name
 		if !known {
-			made.element, e.each, made.gap = "u8", 1,
-				fmt.Sprintf("argument %s has the type %s, which a manifest has no name for: bytes stand in", made.name, a.Type)
+			made.element, e.each = "u8", 1
+			d.lacks(&made, "argument %s has the type %s, which a manifest has no name for: bytes stand in", made.name, a.Type)
 		}
 		switch strings.ToLower(a.Memory) {
 		case "scalar":
 			made.value = fmt.Sprint(a.Value)
 			if !regexpNumber.MatchString(made.value) {
-				made.value, made.gap = "0", fmt.Sprintf("the value of %s is %v", made.name, a.Value)
+				made.value = "0"
+				d.lacks(&made, "the value of %s is %v", made.name, a.Value)
 			}
 		case "vector":
 			made.shape = []int64{1}
@@ -221,19 +212,16 @@ func (p *problem) arguments(d *description) {
 			if n, number := constant(text); err == nil && number {
 				made.shape = []int64{n * e.each}
 			} else {
-				made.gap = fmt.Sprintf("the size of %s is %v, which is no number", made.name, a.Size)
+				d.lacks(&made, "the size of %s is %v, which is no number", made.name, a.Size)
 			}
 			made.out = strings.EqualFold(a.Access, "WriteOnly") || strings.EqualFold(a.Access, "ReadWrite") ||
 				a.Output != nil && a.Output != false && fmt.Sprint(a.Output) != "0"
 			made.zeros = strings.EqualFold(a.Fill, "Constant") &&
 				regexp.MustCompile(`^0*\.?0*$`).MatchString(fmt.Sprint(a.Value))
-			made.fill(a)
+			d.fill(&made, a)
 		default:
-			made.shape, made.gap = []int64{1},
-				fmt.Sprintf("argument %s is in %s memory, which was not carried over", made.name, a.Memory)
-		}
-		if made.gap != "" {
-			d.gaps = append(d.gaps, made.gap)
+			made.shape = []int64{1}
+			d.lacks(&made, "argument %s is in %s memory, which was not carried over", made.name, a.Memory)
 		}
 		outputs = outputs || made.out
 		d.args = append(d.args, made)
@@ -244,19 +232,17 @@ func (p *problem) arguments(d *description) {
 	}
 }
 
-// fill says what an input holds.
-func (a *argument) fill(given t1Argument) {
+func (d *description) fill(a *argument, given t1Argument) {
 	number := fmt.Sprint(given.Value)
 	switch fill := strings.ToLower(given.Fill); {
 	case a.out && strings.EqualFold(given.Access, "ReadWrite"):
-		a.gap = fmt.Sprintf("argument %s is read and written: the kernel starts from what outputs hold otherwise", a.name)
+		d.lacks(a, "argument %s is read and written: the kernel starts from what outputs hold otherwise", a.name)
 	case a.out, a.zeros, fill == "random" && (given.Value == nil || !strings.HasPrefix(a.element, "f")):
 	case fill == "random" && regexpNumber.MatchString(number):
 		a.low, a.high = "0", number
 	case fill == "constant" && regexpNumber.MatchString(number):
 		a.constant = number
 	default:
-		a.gap = fmt.Sprintf("argument %s is filled by %s, which was not carried over: random numbers stand in", a.name,
-			given.Fill)
+		d.lacks(a, "argument %s is filled by %s, which was not carried over: random numbers stand in", a.name, given.Fill)
 	}
 }

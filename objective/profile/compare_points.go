@@ -36,7 +36,6 @@ type Comparison struct {
 	Profiled bool `json:"profiled"`
 }
 
-// mostChanges is how many changes a comparison has at most.
 const mostChanges = 10
 
 // leastChange is how large a change must be to be mentioned: a natural logarithm.
@@ -51,7 +50,6 @@ type figure struct {
 	of func(Facts) (float64, bool)
 }
 
-// value is a figure of a launch, if it is known.
 func (g figure) value(f Facts) (float64, bool) {
 	if g.of == nil {
 		return f.get(g.counter)
@@ -68,7 +66,6 @@ func (g figure) change(before, after Facts) (c Change, ok bool) {
 		there && also && a >= 0 && b >= 0 && max(a, b) > g.least && size >= leastChange
 }
 
-// counted are the figures that a profiler counts.
 var counted = append([]figure{
 	{name: "multiprocessors busy", counter: smBusy, unit: "%", floor: 1},
 	{name: "memory busy", counter: memoryBusy, unit: "%", floor: 1},
@@ -122,38 +119,30 @@ func waits() (list []figure) {
 	return list
 }
 
-// compiled are the figures that the compiler knows.
 var compiled = append([]figure{
-	{"bytes spilled a thread", "", "", 4, 0, func(f Facts) (float64, bool) {
-		return ofResources(f, func(r *objective.Resources) int { return r.SpillStores + r.SpillLoads })
-	}},
-	{"registers a thread", "", "", 4, 0, func(f Facts) (float64, bool) {
-		return ofResources(f, func(r *objective.Resources) int { return r.Registers })
-	}},
-	{"shared memory a block", "", "byte", 1024, 0, func(f Facts) (float64, bool) {
-		return ofResources(f, func(r *objective.Resources) int { return r.Shared + r.StaticShared })
-	}},
-	{"warps that fit", "", "", 1, 0, func(f Facts) (float64, bool) {
-		return ofResources(f, func(r *objective.Resources) int {
-			if r.Occupancy == nil {
-				return -1
-			}
-			return r.Occupancy.Warps
-		})
-	}},
+	resource("bytes spilled a thread", "", 4, func(r *objective.Resources) int { return r.SpillStores + r.SpillLoads }),
+	resource("registers a thread", "", 4, func(r *objective.Resources) int { return r.Registers }),
+	resource("shared memory a block", "byte", 1024, func(r *objective.Resources) int { return r.Shared + r.StaticShared }),
+	resource("warps that fit", "", 1, func(r *objective.Resources) int {
+		if r.Occupancy == nil {
+			return -1
+		}
+		return r.Occupancy.Warps
+	}),
 	{"waves", "", "", 0.1, 0, func(f Facts) (float64, bool) { return Facts{Resources: f.Resources}.wavesOf() }},
 }, codeFigures()...)
 
-// ofResources is a figure that the compiler says; one below 0 is unknown.
-func ofResources(f Facts, of func(*objective.Resources) int) (float64, bool) {
-	if f.Resources == nil {
-		return 0, false
-	}
-	value := of(f.Resources)
-	return float64(value), value >= 0
+// resource is a figure that the compiler says; one below 0 is unknown.
+func resource(name, unit string, floor float64, of func(*objective.Resources) int) figure {
+	return figure{name, "", unit, floor, 0, func(f Facts) (float64, bool) {
+		if f.Resources == nil {
+			return 0, false
+		}
+		value := of(f.Resources)
+		return float64(value), value >= 0
+	}}
 }
 
-// codeFigures are numbers of instructions.
 func codeFigures() (list []figure) {
 	for _, part := range []struct {
 		where string
@@ -195,7 +184,6 @@ func Compare(before, after Facts) Comparison {
 	return c
 }
 
-// add adds the changes of figures that are not among them yet.
 func (c *Comparison) add(figures []figure, before, after Facts) {
 	for _, figure := range figures {
 		known := slices.ContainsFunc(c.Changes, func(had Change) bool { return had.Name == figure.name })

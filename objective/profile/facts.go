@@ -63,7 +63,6 @@ const (
 	sharedPerBlock = "launch__shared_mem_per_block"
 )
 
-// get returns a counter.
 func (f Facts) get(name string) (float64, bool) { return f.Metrics.Get(name) }
 
 // share returns a counter in per cent as a share, at most 1.

@@ -13,7 +13,6 @@ import (
 // nsightName is what made a profile with counters of a GPU.
 const nsightName = "Nsight Compute"
 
-// mostFile is how large a profile that is read may be, in bytes.
 const mostFile = 64 << 20
 
 // FileError says that a file is no profile.

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"strings"
 
 	"pawl/internal/page"
 )
@@ -128,21 +129,10 @@ func (f Facts) occupancyLimits() string {
 	return and(names)
 }
 
-// and joins words.
 func and(words []string) string {
-	switch len(words) {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
 	}
-	text := words[0]
-	for i, word := range words[1:] {
-		if i == len(words)-2 {
-			text += " and " + word
-		} else {
-			text += ", " + word
-		}
-	}
-	return text
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

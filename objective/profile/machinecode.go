@@ -71,7 +71,6 @@ func kindOf(opcode string) string {
 	panic("profile: an instruction of no kind: " + opcode)
 }
 
-// count adds instructions up by kind.
 func count(code []string) Counts {
 	c := Counts{Instructions: len(code)}
 	for _, kind := range code {
@@ -91,7 +90,6 @@ func (c Counts) String() string {
 	return fmt.Sprintf("%d (%s)", c[Instructions], strings.Join(parts, ", "))
 }
 
-// patience is how long nvdisasm may take.
 const patience = 30 * time.Second
 
 // disassemble counts the instructions of one kernel of a cubin by nvdisasm, which comes with the toolkit.

@@ -47,9 +47,8 @@ func FindNsight(getenv func(string) string) (Nsight, error) {
 			return Nsight{Path: found[len(found)-1]}, nil
 		}
 	}
-	return Nsight{},
-		fmt.Errorf("%w: ncu is not here; it comes with the CUDA toolkit or as Nsight Compute: install it, or put it on "+
-			"the path", objective.ErrNoProfiler)
+	return Nsight{}, fmt.Errorf("%w: ncu is not here; it comes with the CUDA toolkit or as Nsight Compute: install it, "+
+		"or put it on the path", objective.ErrNoProfiler)
 }
 
 // Profile runs a point once under ncu, which starts the worker that runs the kernel, and returns its counters. A
@@ -71,9 +70,9 @@ func (n Nsight) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Worklo
 		err = os.MkdirAll(filepath.Dir(report), 0o755)
 	}
 	if err == nil {
-		err = remove(report) // what an earlier run has left is not this one's
+		err = os.Remove(report) // what an earlier run has left is not this one's
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("the profiler's report: %w", err)
 	}
 	e := objective.NewEvaluator(k, w, profiling.Under(n.under(report, o.Caches, max(1, len(k.Launch.Steps)))),
@@ -97,13 +96,6 @@ func (n Nsight) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Worklo
 	}
 	launch, err := n.Read(ctx, report)
 	return launch, nil, err
-}
-
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // under is the command line that a worker is started with: only what lies between the calls
@@ -137,9 +129,8 @@ func (n Nsight) Read(ctx context.Context, report string) (*Launch, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil,
-			fmt.Errorf("%w: %s cannot print its report %s: %w (it says %q)", objective.ErrNoProfiler, n.Path, report, err,
-				telling(said.String()))
+		return nil, fmt.Errorf("%w: %s cannot print its report %s: %w (it says %q)", objective.ErrNoProfiler, n.Path, report,
+			err, telling(said.String()))
 	}
 	all, err := ReadNsight(printed.Bytes())
 	if err != nil {
@@ -151,7 +142,6 @@ func (n Nsight) Read(ctx context.Context, report string) (*Launch, error) {
 // noPermission is how the driver refuses performance counters.
 const noPermission = "ERR_NVGPUCTRPERM"
 
-// explain says why a launch was not profiled.
 func (n Nsight) explain(profiled objective.Profiled) error {
 	if strings.Contains(profiled.Printed, noPermission) {
 		return fmt.Errorf("%w: this user may not read the GPU's performance counters; load the driver with "+

@@ -20,19 +20,14 @@ var errTwoNotations = errors.New("numbers with decimal points and numbers with d
 // findNotation looks at all numbers together. Where none tells, points are for decimals, as a
 // profiler writes that was started in the language C.
 func findNotation(cells []string) (notation, error) {
-	var point, comma bool
+	found := map[rune]bool{}
 	for _, cell := range cells {
-		switch decimalOf(cell) {
-		case '.':
-			point = true
-		case ',':
-			comma = true
-		}
+		found[decimalOf(cell)] = true
 	}
 	switch {
-	case point && comma:
+	case found['.'] && found[',']:
 		return notation{}, errTwoNotations
-	case comma:
+	case found[',']:
 		return notation{','}, nil
 	}
 	return notation{'.'}, nil
@@ -40,34 +35,25 @@ func findNotation(cells []string) (notation, error) {
 
 // decimalOf returns the decimal separator of a cell that leaves no doubt, else 0.
 func decimalOf(cell string) rune {
-	if !numeric(cell) {
+	cell = strings.TrimLeft(strings.TrimSpace(cell), "+-")
+	at := strings.LastIndexAny(cell, ".,")
+	if !numeric(cell) || at < 0 {
 		return 0
 	}
-	points, commas := strings.Count(cell, "."), strings.Count(cell, ",")
-	switch {
-	case points > 0 && commas > 0: // the last one
-		if strings.LastIndex(cell, ".") > strings.LastIndex(cell, ",") {
-			return '.'
-		}
-		return ','
-	case points > 1: // thousands
-		return ','
-	case commas > 1:
-		return '.'
-	case points == 1:
-		return alone(cell, '.')
-	case commas == 1:
-		return alone(cell, ',')
+	last, other := '.', ','
+	if cell[at] == ',' {
+		last, other = other, last
 	}
-	return 0
-}
-
-// alone is for the only separator of a cell: thousands have three digits after theirs, and
-// one to three before, not beginning with 0.
-func alone(cell string, separator rune) rune {
-	before, after, _ := strings.Cut(strings.TrimLeft(strings.TrimSpace(cell), "+-"), string(separator))
+	before, after := cell[:at], cell[at+1:]
+	switch {
+	case strings.ContainsRune(before, other):
+		return last
+	case strings.ContainsRune(before, last): // thousands
+		return other
+	}
+	// Thousands have three digits after their only separator, and one to three before, not beginning with 0.
 	if len(after) != 3 || len(before) == 0 || len(before) > 3 || before[0] == '0' || !digits(after) {
-		return separator
+		return last
 	}
 	return 0
 }

@@ -85,7 +85,6 @@ type Explanation struct {
 	Advice    []Advice `json:"advice,omitempty"`
 }
 
-// explain fills in what is computed.
 func (p *Profile) explain() *Profile {
 	f := p.Facts
 	p.Explanation = Explanation{f.Limiter(), f.Occupancy(), f.Stalls(), Advise(f)}
@@ -130,7 +129,6 @@ func ArgumentBytes(k *kernels.Kernel, w kernels.Workload) (total int64, err erro
 	return total, nil
 }
 
-// mixOf takes the machine code apart.
 func mixOf(ctx context.Context, on Subject, b objective.Binary) (*Mix, error) {
 	if !on.Kernel.On().GPU {
 		return nil, errors.New("only machine code for CUDA is taken apart")
@@ -187,7 +185,6 @@ func Of(ctx context.Context, on Subject, prepared objective.Prepared, millisecon
 	return p.explain(), nil
 }
 
-// count lets a profiler look at one launch.
 func (p *Profile) count(ctx context.Context, on Subject, prepared objective.Prepared,
 	o Options) (*objective.Failure, error) {
 	if on.Kernel.On().Program {

@@ -321,7 +321,6 @@ func busyCache(counter, name, hits string) func(Facts) (float64, string, bool) {
 	}
 }
 
-// percent is a counter in per cent as text.
 func (f Facts) percent(name string) string {
 	value, there := f.share(name)
 	if !there {

@@ -18,7 +18,6 @@ const (
 	preferred = 0.25
 )
 
-// cause is what may have made a launch faster or slower.
 type cause struct {
 	// explained is the logarithm of the speedup that it would make alone.
 	explained float64
@@ -27,7 +26,6 @@ type cause struct {
 	text     string
 }
 
-// why says in a sentence where a difference comes from.
 func why(before, after Facts, c Comparison) string {
 	if c.Speedup == 0 {
 		if len(c.Changes) == 0 {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"pawl/objective"
 	"pawl/space"
 )
 
@@ -148,18 +147,13 @@ func (r *Record) optunaTrial(entry Entry, distributions map[string]string, start
 		trial.UserFacts["spill_stores"] = entry.Resources.SpillStores
 	}
 	if failure := entry.Failure; failure != nil {
-		trial.addFailure(failure)
+		trial.UserFacts["stage"], trial.UserFacts["reason"] = string(failure.Stage), failure.Reason
+		if failure.Detail != "" {
+			trial.UserFacts["detail"] = failure.Detail
+		}
 		return trial
 	}
 	trial.State, trial.Values = optunaComplete, []float64{entry.Milliseconds}
 	trial.UserFacts["samples_ms"] = entry.Samples
 	return trial
-}
-
-func (t *optunaTrial) addFailure(failure *objective.Failure) {
-	t.UserFacts["stage"] = string(failure.Stage)
-	t.UserFacts["reason"] = failure.Reason
-	if failure.Detail != "" {
-		t.UserFacts["detail"] = failure.Detail
-	}
 }

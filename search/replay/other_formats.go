@@ -98,7 +98,7 @@ func cacheEntry(fields map[string]json.RawMessage) (foreignEntry, error) {
 		}
 	}
 	if reason != "" {
-		e.entry.Failure, e.entry.Milliseconds = cacheFailure(reason), 0
+		e.entry.Failure, e.entry.Milliseconds = foreignFailure(reason), 0
 		return e, nil
 	}
 	if raw, ok := fields["times"]; ok {
@@ -131,25 +131,19 @@ var failures = []struct {
 	{"RuntimeFailedConfig", "runtime", objective.Bench, "runtime error"},
 }
 
-func cacheFailure(reason string) *objective.Failure {
+// foreignFailure says what a word of Kernel Tuner or T4 means.
+func foreignFailure(word string) *objective.Failure {
 	for _, f := range failures {
-		if f.cache == reason {
-			return &objective.Failure{Stage: f.stage, Reason: f.reason, Detail: reason}
-		}
-	}
-	return &objective.Failure{Stage: objective.Bench, Reason: reason}
-}
-
-func t4Failure(invalidity string) *objective.Failure {
-	for _, f := range failures {
-		if f.t4 == invalidity {
+		switch word {
+		case f.cache:
+			return &objective.Failure{Stage: f.stage, Reason: f.reason, Detail: word}
+		case f.t4:
 			return &objective.Failure{Stage: f.stage, Reason: f.reason}
 		}
 	}
-	return &objective.Failure{Stage: objective.Bench, Reason: invalidity}
+	return &objective.Failure{Stage: objective.Bench, Reason: word}
 }
 
-// readResults reads the entries of a T4 file.
 func (f *foreign) readResults(decoder *json.Decoder) error {
 	if err := expect(decoder, '['); err != nil {
 		return err
@@ -185,7 +179,7 @@ func (f *foreign) resultEntry(r t4Result) (foreignEntry, error) {
 		f.keys = keys
 	}
 	if r.Invalidity != "correct" && r.Invalidity != "" {
-		e.entry.Failure = t4Failure(r.Invalidity)
+		e.entry.Failure = foreignFailure(r.Invalidity)
 		return e, nil
 	}
 	for _, m := range r.Measurements {

@@ -134,7 +134,6 @@ func unexpected(err error) error {
 	return err
 }
 
-// expect reads one delimiter.
 func expect(decoder *json.Decoder, delimiter json.Delim) error {
 	token, err := decoder.Token()
 	if err != nil {

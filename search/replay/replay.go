@@ -96,13 +96,13 @@ func (s *Space) build() (err error) {
 	if s.pool, err = s.space.PoolOf(points); err != nil {
 		return err
 	}
-	if s.pool.Len() != len(points) {
-		return twice(points)
-	}
 	for _, e := range s.record.Entries {
 		index, err := s.pool.Index(e.Point)
 		if err != nil {
 			return err
+		}
+		if s.entries[index].Point == e.Point {
+			return fmt.Errorf("point %s is recorded twice", e.Point)
 		}
 		s.entries[index] = e
 	}
@@ -117,18 +117,6 @@ func (s *Space) build() (err error) {
 	return nil
 }
 
-func twice(points []space.Point) error {
-	seen := make(map[space.Point]bool, len(points))
-	for _, p := range points {
-		if seen[p] {
-			return fmt.Errorf("point %s is recorded twice", p)
-		}
-		seen[p] = true
-	}
-	return fmt.Errorf("a point is recorded twice")
-}
-
-// check returns what is impossible about an entry.
 func (e Entry) check() error {
 	if e.Failure != nil {
 		if e.Failure.Stage == "" || e.Failure.Reason == "" {

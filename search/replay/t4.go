@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// t4Result is one entry of a T4 file.
 type t4Result struct {
 	Configuration json.RawMessage `json:"configuration"`
 	Times         t4Times         `json:"times"`

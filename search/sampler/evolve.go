@@ -48,7 +48,6 @@ func (e *evolveSampler) Next(view *View, rng *rand.Rand) int {
 	return randomFree(view, rng)
 }
 
-// tournament returns the better of two parents.
 func tournament(parents []Observation, rng *rand.Rand) Observation {
 	return parents[min(rng.IntN(len(parents)), rng.IntN(len(parents)))]
 }
@@ -63,7 +62,6 @@ func mutated(a gaussian.Axis, value uint16, rng *rand.Rand) uint16 {
 	return uint16(rng.IntN(a.Values()))
 }
 
-// neighbour returns a free point beside a good one.
 func (e *evolveSampler) neighbour(view *View, parents []Observation, rng *rand.Rand) (int, bool) {
 	var free []int
 	newNeighbours(view.Pool, e.axes).adjacent(tournament(parents, rng).Index, func(index int) {

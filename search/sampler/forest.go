@@ -72,7 +72,6 @@ func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
 	})
 }
 
-// grow returns a forest over some points.
 func (f *forestSampler) grow(count int, points [][]uint16, y []float64, rng *rand.Rand) []*tree {
 	g := observed{cuts: f.cuts, leaf: f.settings.Forest.Leaf, y: y}
 	for _, c := range f.cuts {

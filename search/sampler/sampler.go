@@ -100,7 +100,6 @@ func New(name string, s *space.Space, settings Settings) (Sampler, error) {
 	return registry[i].build(newCommon(s, settings), s), nil
 }
 
-// common is what the samplers share.
 type common struct {
 	settings Settings
 	axes     []gaussian.Axis

@@ -152,7 +152,6 @@ func relativeToUniform(weights []float64) []float64 {
 	return weights
 }
 
-// at returns the density of a point, relative to the uniform one.
 func (p *parzen) at(index int) float64 {
 	row := p.pool.Row(index)
 	for j, a := range p.axes {

@@ -103,7 +103,6 @@ func (v *View) Best() (Observation, bool) {
 	return best, found
 }
 
-// fastest returns the n fastest observations, fastest first.
 func (v *View) fastest(n int) []Observation {
 	working := slices.DeleteFunc(slices.Clone(v.Observations), func(o Observation) bool { return o.Failed })
 	slices.SortStableFunc(working, func(a, b Observation) int { return cmp.Compare(a.Milliseconds, b.Milliseconds) })

@@ -78,19 +78,3 @@ func (r *Recorded) expectedFractions(limit int) []float64 {
 	}
 	return expected
 }
-
-// zeroCentred scores a mean curve of fractions: 0 is what random search is
-// expected to reach and 1 the optimum at once, averaged over the evaluations.
-func zeroCentred(fractions, expected []float64) float64 {
-	sum, count := 0.0, 0
-	for i, fraction := range fractions {
-		if left := 1 - expected[i]; left > 1e-12 {
-			sum += (fraction - expected[i]) / left
-			count++
-		}
-	}
-	if count == 0 {
-		return 0
-	}
-	return sum / float64(count)
-}

@@ -24,7 +24,7 @@ func fixed() *Report {
 				{fraction + 0.05, fraction + 0.04, fraction + 0.06},
 			},
 			Within5: []float64{0.25, 0.5}, Within1: []float64{0, 0.125},
-			Community: 0.5, Zero: -0.25, Near: 12.5, BySeed: [][]float64{{fraction}, {fraction + 0.05}}, AskMean: 1.5,
+			Community: 0.5, Near: 12.5, BySeed: [][]float64{{fraction}, {fraction + 0.05}}, AskMean: 1.5,
 			Curve: []float64{fraction - 0.2, fraction - 0.1, fraction, fraction + 0.05},
 		}
 	}

@@ -1,10 +1,10 @@
 package simulate
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"pawl/internal/stats"
 	"pawl/search/replay"
 	"pawl/space"
 )
@@ -24,25 +24,26 @@ type Recorded struct {
 // NewRecorded prepares a space for simulation under a name.
 func NewRecorded(name string, s *replay.Space) *Recorded {
 	r := &Recorded{name: name, space: s}
+	known := time.Duration(0) // of how many points the costs are
 	for i := range s.Pool().Len() {
-		if e := s.Entry(i); e.OK() {
+		e := s.Entry(i)
+		if e.OK() {
 			r.slowToFast = append(r.slowToFast, e.Milliseconds)
 		}
+		if e.Spent > 0 {
+			r.meanCost, r.meanCompile, known = r.meanCost+e.Spent, r.meanCompile+e.Compile, known+1
+		}
 	}
+	r.meanCost, r.meanCompile = r.meanCost/max(known, 1), r.meanCompile/max(known, 1)
 	slices.Sort(r.slowToFast)
 	slices.Reverse(r.slowToFast)
-	r.meanCost, r.meanCompile = r.averageCosts()
 	return r
 }
 
 func (r *Recorded) optimum() float64 { return r.slowToFast[len(r.slowToFast)-1] }
 
-func (r *Recorded) median() float64 {
-	n := len(r.slowToFast)
-	return (r.slowToFast[(n-1)/2] + r.slowToFast[n/2]) / 2
-}
+func (r *Recorded) median() float64 { return stats.Median(r.slowToFast) }
 
-// entry returns what was recorded of a point of the space.
 func (r *Recorded) entry(point space.Point) replay.Entry {
 	index, err := r.space.Pool().Index(point)
 	if err != nil {
@@ -64,26 +65,4 @@ func (r *Recorded) costs(entry replay.Entry) (compile, device time.Duration) {
 		return r.meanCompile, r.meanCost - r.meanCompile
 	}
 	return entry.Compile, entry.Spent - entry.Compile
-}
-
-// averageCosts returns what the points of a space take on average, and to compile; 0
-// where the record knows no costs.
-func (r *Recorded) averageCosts() (all, compile time.Duration) {
-	count := time.Duration(0)
-	for i := range r.space.Pool().Len() {
-		if e := r.space.Entry(i); e.Spent > 0 {
-			all += e.Spent
-			compile += e.Compile
-			count++
-		}
-	}
-	return all / max(count, 1), compile / max(count, 1)
-}
-
-// costsKnown fails for a space that cannot be raced by the clock.
-func (r *Recorded) costsKnown() error {
-	if r.meanCost == 0 {
-		return fmt.Errorf("%s records no compile or run times: leave out --clock", r.name)
-	}
-	return nil
 }

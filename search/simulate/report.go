@@ -64,10 +64,8 @@ type SamplerReport struct {
 	// optimum at each budget.
 	Within5 []float64 `json:"within_5_percent"`
 	Within1 []float64 `json:"within_1_percent"`
-	// Community is the autotuning methodology's score, Zero the score against
-	// the exact expectation of random search.
+	// Community is the autotuning methodology's score against random search.
 	Community float64 `json:"community_score"`
-	Zero      float64 `json:"zero_centred_score"`
 	// Near is the median over the searches of one space of the virtual seconds until a
 	// point within 2 % of the optimum was measured; 0 where the record knows no costs
 	// or half of the searches have found none. There is none over several spaces.
@@ -163,7 +161,6 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run, options 
 			report.Curve[t] += fraction / count
 		}
 		report.Community += s.communityScore(times) / count
-		report.Zero += zeroCentred(curve, s.expectedFractions(r.Trials)) / count
 		for _, run := range runs[i] {
 			asking += run.asking
 			asks += run.asks
@@ -249,14 +246,6 @@ func (r *Recorded) meanCurves(runs []run) (fractions, times []float64) {
 }
 
 func estimate(samples []float64) Estimate {
-	interval := stats.Bootstrap{Resamples: 2000}.BCa(samples, mean)
-	return Estimate{Mean: mean(samples), Low: interval.Low, High: interval.High}
-}
-
-func mean(samples []float64) float64 {
-	sum := 0.0
-	for _, s := range samples {
-		sum += s
-	}
-	return sum / float64(len(samples))
+	interval := stats.Bootstrap{Resamples: 2000}.BCa(samples, stats.Mean)
+	return Estimate{Mean: stats.Mean(samples), Low: interval.Low, High: interval.High}
 }

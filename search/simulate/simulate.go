@@ -10,7 +10,7 @@
 //     also where the search saw a noisy sample.
 //  3. The report has, per space and over all, the fraction of the optimum with
 //     bootstrap intervals over the seeds, the share of runs that came within
-//     5 % and 1 %, and two scores against random search. See Report.
+//     5 % and 1 %, and a score against random search. See Report.
 //
 // Rankings from ten seeds are noise; use a hundred.
 package simulate
@@ -113,21 +113,16 @@ func (o Options) aheadOn(r *Recorded) int {
 func (o Options) lanesOn(r *Recorded) int { return cmp.Or(o.Lanes, o.aheadOn(r)) }
 
 func (o Options) check() error {
-	switch {
-	case len(o.Files) == 0:
+	if len(o.Files) == 0 {
 		return errors.New("simulate: no recorded spaces")
-	case o.Seeds < 0:
-		return fmt.Errorf("simulate: %d seeds", o.Seeds)
-	case o.Trials < 0:
-		return fmt.Errorf("simulate: %d trials", o.Trials)
-	case o.Ahead < 0:
-		return fmt.Errorf("simulate: %d trials in flight", o.Ahead)
-	case o.Lanes < 0:
-		return fmt.Errorf("simulate: %d compilers", o.Lanes)
-	case o.Devices < 0:
-		return fmt.Errorf("simulate: %d devices", o.Devices)
-	case o.Parallel < 0:
-		return fmt.Errorf("simulate: %d searches at a time", o.Parallel)
+	}
+	for what, n := range map[string]int{
+		"seeds": o.Seeds, "trials": o.Trials, "trials in flight": o.Ahead, "compilers": o.Lanes, "devices": o.Devices,
+		"searches at a time": o.Parallel,
+	} {
+		if n < 0 {
+			return fmt.Errorf("simulate: %d %s", n, what)
+		}
 	}
 	return nil
 }
@@ -181,13 +176,13 @@ func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Repor
 	options = options.withDefaults()
 	entrants := options.entrants()
 	for _, e := range entrants {
-		if err := e.check(spaces[0]); err != nil {
+		if _, err := sampler.New(e.sampler, spaces[0].space.Space(), sampler.Defaults()); err != nil {
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
 	}
 	for _, s := range spaces {
-		if err := s.costsKnown(); options.Clock && err != nil {
-			return nil, fmt.Errorf("simulate: %w", err)
+		if options.Clock && s.meanCost == 0 {
+			return nil, fmt.Errorf("simulate: %s records no compile or run times: leave out --clock", s.name)
 		}
 	}
 	// runs[space][entrant][seed]
@@ -264,10 +259,4 @@ func (o Options) entrants() []entrant {
 		}
 	}
 	return list
-}
-
-// check fails for a sampler that does not exist.
-func (e entrant) check(s *Recorded) error {
-	_, err := sampler.New(e.sampler, s.space.Space(), sampler.Defaults())
-	return err
 }

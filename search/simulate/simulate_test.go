@@ -192,8 +192,8 @@ func TestRunIsRepeatableAndJudgesByTruth(t *testing.T) {
 				}
 			}
 		}
-		if random, tpe := first.Overall[0], first.Overall[1]; !noise && tpe.Zero <= random.Zero {
-			t.Errorf("tpe scores %v, random %v", tpe.Zero, random.Zero)
+		if random, tpe := first.Overall[0], first.Overall[1]; !noise && tpe.Community <= random.Community {
+			t.Errorf("tpe scores %v, random %v", tpe.Community, random.Community)
 		}
 	}
 }
@@ -217,16 +217,11 @@ func timeless(t *testing.T, r *Report) string {
 	return out.String()
 }
 
-func TestRandomScoresZeroAgainstItsExpectation(t *testing.T) {
+func TestRandomReachesItsExpectation(t *testing.T) {
 	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, bowl(t, 12))},
 		Options{Samplers: []string{"random"}, Seeds: 2000, Trials: 25})
 	if err != nil {
 		t.Fatal(err)
-	}
-	// The score of one run has a standard deviation of about 0.4 here, so that
-	// of 2000 runs one of 0.009.
-	if score := report.Overall[0].Zero; math.Abs(score) > 0.04 {
-		t.Errorf("random search scores %v against its own expectation", score)
 	}
 	if got, want := report.Overall[0].Fraction[0].Mean, report.Spaces[0].Random[0]; math.Abs(got-want) > 0.01 {
 		t.Errorf("random search reached %v, its expectation is %v", got, want)

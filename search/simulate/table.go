@@ -60,7 +60,7 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	}
 	last := r.Budgets[len(r.Budgets)-1]
 	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last), "score",
-		"zero-centred", "in flight", "ask mean")
+		"in flight", "ask mean")
 	var rows [][]string
 	for _, s := range samplers {
 		rows = append(rows, row(s))
@@ -101,6 +101,5 @@ func row(s SamplerReport) []string {
 	last := len(s.Within5) - 1
 	return append(cells,
 		page.WholePercent(s.Within5[last]), page.WholePercent(s.Within1[last]),
-		fmt.Sprintf("%.3f", s.Community), fmt.Sprintf("%.3f", s.Zero),
-		fmt.Sprintf("%.1f", s.InFlight), fmt.Sprintf("%.2f ms", s.AskMean))
+		fmt.Sprintf("%.3f", s.Community), fmt.Sprintf("%.1f", s.InFlight), fmt.Sprintf("%.2f ms", s.AskMean))
 }

@@ -20,7 +20,6 @@ type machine struct {
 	events []event         // the earliest first
 }
 
-// event is the end of some work.
 type event struct {
 	at   time.Duration
 	done func()

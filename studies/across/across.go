@@ -110,7 +110,6 @@ type measuring struct {
 	end     time.Time // of the budget, zero for none
 }
 
-// load reads the kernel, and makes sure that it is the study's.
 func (m *measuring) load(ctx context.Context) (err error) {
 	m.machine = Machine(m.study, m.Cache, m.Getenv, m.Notice)
 	if m.kernel, err = Load(ctx, m.machine, m.study, m.Kernel); err != nil {
@@ -157,7 +156,6 @@ func (m *measuring) size(w studies.WorkloadFacts) float64 {
 	return product
 }
 
-// one measures on one workload.
 func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func() bool) error {
 	target, err := devices.NewTarget(m.kernel, w.Name)
 	if err != nil {
@@ -219,7 +217,6 @@ const (
 	samples = 10
 )
 
-// impossible records that a point is not valid on a workload, once.
 func (m *measuring) impossible(rounds []trial.Round, record func(trial.Round) error, point space.Point,
 	invalid error) error {
 	last := trial.Latest(rounds)

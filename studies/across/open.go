@@ -36,9 +36,8 @@ func Load(ctx context.Context, machine *devices.Machine, study studies.Study, fo
 		return nil, err
 	}
 	if k.Name != study.Kernel || source != study.Source {
-		return nil,
-			fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with --across",
-				k.Name, study.ID, study.Source, source)
+		return nil, fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with "+
+			"--across", k.Name, study.ID, study.Source, source)
 	}
 	return k, nil
 }

@@ -24,9 +24,8 @@ func Pack(k *kernels.Kernel) ([]byte, error) {
 	}
 	for _, f := range outside {
 		if filepath.IsAbs(f.Name) {
-			return nil,
-				fmt.Errorf("kernel %s includes %s, which is outside of its folder and does not travel: copy it into the folder",
-					k.Name, f.Name)
+			return nil, fmt.Errorf("kernel %s includes %s, which is outside of its folder and does not travel: copy it into "+
+				"the folder", k.Name, f.Name)
 		}
 	}
 	var packed bytes.Buffer

@@ -2,7 +2,6 @@ package farm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -80,37 +79,22 @@ func (b Budget) Describe(spent map[string]float64) string {
 
 // Spent returns what a study has taken so far, in seconds by device.
 func (s *Search) Spent(ctx context.Context) (spent map[string]float64, err error) {
-	var before, now []byte
 	err = s.farm.persist(ctx, "adding up what was spent", func(ctx context.Context) error {
-		return s.farm.pool.QueryRow(ctx, `SELECT seconds, (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
-			SELECT device, sum(seconds) AS total FROM tasks WHERE study = $1 AND device <> '' GROUP BY device) AS totals)
-			FROM searches WHERE study = $1`, s.head.Study).Scan(&before, &now)
+		return s.farm.pool.QueryRow(ctx, "SELECT "+spentSQL+" FROM searches s WHERE study = $1", s.head.Study).Scan(&spent)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return addUp(before, now)
+	return spent, err
 }
 
-// addUp adds seconds by device.
-func addUp(encoded ...[]byte) (map[string]float64, error) {
-	sum := map[string]float64{}
-	for _, one := range encoded {
-		var part map[string]float64
-		if err := json.Unmarshal(one, &part); err != nil {
-			return nil, err
-		}
-		for device, seconds := range part {
-			sum[device] += seconds
-		}
-	}
-	return sum, nil
-}
+// spentSQL adds up what a search s has taken, in seconds by device: of tasks that are here, and of those that were.
+const spentSQL = `(SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
+	SELECT device, sum(seconds) AS total FROM (
+		SELECT device, seconds FROM tasks t WHERE t.study = s.study AND device <> ''
+		UNION ALL SELECT key, value::double precision FROM jsonb_each_text(s.seconds)) AS parts
+	GROUP BY device) AS totals)`
 
 // Over reports whether the budget was spent when that was last looked at, about a second ago.
 func (s *Search) Over() bool { return s.over.Load() }
 
-// account looks at what was spent, where there is a budget.
 func (s *Search) account(ctx context.Context) error {
 	if s.head.Budget.Seconds == 0 && s.head.Budget.Money == 0 {
 		return nil

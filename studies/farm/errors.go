@@ -12,7 +12,6 @@ import (
 	"pawl/objective/devices"
 )
 
-// argumentError says that what was asked for cannot be.
 func argumentError(format string, arguments ...any) error {
 	return &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
 }

@@ -78,9 +78,8 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	if !goodName.MatchString(o.Name) {
-		return nil,
-			argumentError("a farm's name has small letters, digits and underscores, and begins with a letter: %q does not",
-				o.Name)
+		return nil, argumentError("a farm's name has small letters, digits and underscores, and begins with a letter: %q "+
+			"does not", o.Name)
 	}
 	// Parsed here too, because an error of the library quotes the URL.
 	if u, err := url.Parse(o.URL); err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
@@ -174,7 +173,6 @@ func (e *MismatchError) Error() string {
 		"everywhere, or move the farm to this one with pawl farm init", e.Name, e.FarmVersion, e.Theirs)
 }
 
-// agree compares protocol and version with the farm's.
 func (f *Farm) agree(ctx context.Context) error {
 	exists, ours, err := f.look(ctx)
 	switch {

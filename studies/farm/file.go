@@ -11,7 +11,6 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// filing is a task on its way to the queue.
 type filing struct {
 	queue string
 	job   Job
@@ -20,7 +19,6 @@ type filing struct {
 	answer *Answer
 }
 
-// errFiled says that there is a task of that name.
 var errFiled = errors.New("the task was filed before")
 
 // errEnded says that a task was asked for too late.
@@ -44,7 +42,6 @@ func (s *Search) submit(ctx context.Context, queue string, job Job) (*Answer, er
 	}
 }
 
-// mostTogether is how many tasks are filed in one transaction at most.
 const mostTogether = 64
 
 // fileAll files tasks until the search is over: whatever has come while the last ones were
@@ -122,7 +119,6 @@ func (s *Search) fileNew(ctx context.Context, batch []*filing) error {
 // uniqueViolation is PostgreSQL's code for a key that is there already.
 const uniqueViolation = "23505"
 
-// insertion is how River takes a task.
 func (s *Search) insertion(queue string, tag time.Time) *river.InsertOpts {
 	return &river.InsertOpts{Queue: queue, Priority: s.head.Priority, MaxAttempts: attempts, ScheduledAt: tag}
 }
@@ -139,17 +135,13 @@ func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answe
 		return nil, err
 	}
 	err = pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
-		var known []byte
 		var open bool
 		err := tx.QueryRow(ctx,
 			`SELECT t.answer, j.id IS NOT NULL AND j.state NOT IN ('cancelled', 'discarded', 'completed') FROM tasks t
 			LEFT JOIN river_job j ON j.id = t.job WHERE t.study = $1 AND t.name = $2 FOR UPDATE OF t`, job.Study,
-			job.Task).Scan(&known, &open)
-		switch {
-		case err != nil || open && known == nil:
+			job.Task).Scan(&answer, &open)
+		if err != nil || open || answer != nil {
 			return err
-		case known != nil:
-			return json.Unmarshal(known, &answer)
 		}
 		inserted, err := s.farm.insert.InsertTx(ctx, tx, args, s.insertion(queue, firstTag))
 		if err == nil {

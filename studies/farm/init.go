@@ -15,7 +15,6 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// initLock keeps two from making a farm at once.
 const initLock = 0x7061776c
 
 // Init makes a farm, or moves one to this version of the program. It needs the rights of
@@ -61,7 +60,6 @@ func Init(ctx context.Context, o Options) error {
 	return f.explain("making the farm", err)
 }
 
-// migrate brings our tables and River's to what this program needs.
 func (f *Farm) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -2,12 +2,12 @@ package farm
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
-// Machine is a worker that takes part.
+// Machine is a worker that takes part. Its fields are in the order in which Machines selects them.
 type Machine struct {
 	ID, Host, Identity string
 	Offers             Offers
@@ -33,32 +33,12 @@ func (m Machine) Alive() bool { return m.Unheard < Silence }
 // Machines returns the workers that were heard in the last so long.
 func (f *Farm) Machines(ctx context.Context, heard time.Duration) (machines []Machine, err error) {
 	err = f.persist(ctx, "looking at the machines", func(ctx context.Context) error {
-		machines = nil
-		rows, err := f.pool.Query(ctx,
-			`SELECT id, host, identity, offers, running, extract(epoch FROM now() - started)::float8,
-			extract(epoch FROM now() - heartbeat)::float8
+		rows, err := f.pool.Query(ctx, `SELECT id, host, identity, offers, running, now() - started, now() - heartbeat
 			FROM machines WHERE heartbeat > now() - $1::interval ORDER BY host, id`, heard)
-		if err != nil {
-			return err
+		if err == nil {
+			machines, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Machine])
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var m Machine
-			var offers, running []byte
-			var up, unheard float64
-			if err := rows.Scan(&m.ID, &m.Host, &m.Identity, &offers, &running, &up, &unheard); err != nil {
-				return err
-			}
-			if err := json.Unmarshal(offers, &m.Offers); err != nil {
-				return fmt.Errorf("machine %s: %w", m.ID, err)
-			}
-			if err := json.Unmarshal(running, &m.Running); err != nil {
-				return fmt.Errorf("machine %s: %w", m.ID, err)
-			}
-			m.Up, m.Unheard = time.Duration(up*float64(time.Second)), time.Duration(unheard*float64(time.Second))
-			machines = append(machines, m)
-		}
-		return rows.Err()
+		return err
 	})
 	return machines, err
 }

@@ -23,7 +23,6 @@ const (
 	SearchPriority = 3
 )
 
-// attempts is how many workers a task is given to at most.
 const attempts = 20
 
 // Head describes a search.
@@ -59,15 +58,11 @@ type Search struct {
 // Begin tells the farm about a search. End it when nothing more is asked.
 func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 	head.Priority = cmp.Or(head.Priority, SearchPriority)
-	budget, err := json.Marshal(head.Budget)
-	if err != nil {
-		return nil, err
-	}
-	err = f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
+	err := f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
 		return f.durable(ctx, func(tx pgx.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority, budget) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, budget = $4, heartbeat = now(), ended = NULL`,
-				head.Study, head.Title, head.Priority, budget)
+				head.Study, head.Title, head.Priority, head.Budget)
 			return err
 		})
 	})
@@ -151,14 +146,10 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 }
 
 func (s *Search) read(ctx context.Context, task string) (*Answer, error) {
-	var encoded []byte
+	var answer *Answer
 	err := s.farm.pool.QueryRow(ctx, "SELECT answer FROM tasks WHERE study = $1 AND name = $2", s.head.Study,
-		task).Scan(&encoded)
-	if err != nil || encoded == nil {
-		return nil, err
-	}
-	answer := &Answer{}
-	return answer, json.Unmarshal(encoded, answer)
+		task).Scan(&answer)
+	return answer, err
 }
 
 // look returns what a word says, or what is in the database where it says nothing.
@@ -175,7 +166,6 @@ func (s *Search) look(ctx context.Context, queue string, job Job, encoded []byte
 	return answer, err
 }
 
-// withdraw cancels a task that nobody waits for any more.
 func (s *Search) withdraw(ctx context.Context, task string) {
 	err := pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
 		var job int64
@@ -227,14 +217,8 @@ func (s *Search) End(ctx context.Context, forget bool) error {
 // being cancelled stay until River has done it.
 func removeTasks(ctx context.Context, tx pgx.Tx, study string) error {
 	for _, statement := range []string{
-		`UPDATE searches SET finished = finished + (SELECT count(*) FROM tasks WHERE study = $1 AND answer IS NOT NULL),
-			seconds = (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
-				SELECT device, sum(seconds) AS total FROM (
-					SELECT device, seconds FROM tasks WHERE study = $1 AND device <> ''
-					UNION ALL SELECT key, value::double precision FROM jsonb_each_text((SELECT seconds FROM searches
-					WHERE study = $1))) AS all_parts
-				GROUP BY device) AS totals)
-			WHERE study = $1`,
+		`UPDATE searches s SET finished = finished + (SELECT count(*) FROM tasks WHERE study = $1 AND answer IS NOT NULL),
+			seconds = ` + spentSQL + ` WHERE study = $1`,
 		`DELETE FROM river_job WHERE id IN (SELECT job FROM tasks WHERE study = $1)
 		AND state IN ('completed', 'cancelled', 'discarded')`,
 		`DELETE FROM tasks WHERE study = $1`,

@@ -37,7 +37,6 @@ type turn struct {
 	looked time.Time // when that was looked at
 }
 
-// next gives a task its number.
 func (t *turn) next() int64 {
 	number := t.served
 	if t.asked && t.last >= number {
@@ -51,7 +50,6 @@ func (t *turn) next() int64 {
 // by no more than a few dozen tasks meanwhile.
 const lookAgain = 200 * time.Millisecond
 
-// tag gives a task of a queue its turn.
 func (s *Search) tag(ctx context.Context, queue string) (time.Time, error) {
 	s.turning.Lock()
 	defer s.turning.Unlock()

@@ -2,8 +2,9 @@ package farm
 
 import (
 	"context"
-	"encoding/json"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Compiling is what the time of compilers is counted as, beside the names of devices.
@@ -20,7 +21,7 @@ type Status struct {
 	Stored int64 `json:"stored"`
 }
 
-// SearchStatus is a search at a glance.
+// SearchStatus is a search at a glance, its fields in the order in which Status selects them.
 type SearchStatus struct {
 	Study    string `json:"study"`
 	Title    string `json:"title"`
@@ -49,61 +50,29 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 	}
 	rows, err := f.pool.Query(ctx, `SELECT s.study, s.title, s.priority,
 			CASE WHEN s.ended IS NOT NULL THEN 'ended' WHEN s.heartbeat < now() - $1::interval THEN 'silent' ELSE 'asking' END,
-			extract(epoch FROM now() - s.started)::float8,
+			now() - s.started,
 			s.finished + (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NOT NULL),
 			CASE WHEN s.ended IS NULL THEN (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NULL)
-			ELSE 0 END,
-			s.budget, s.seconds, (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
-				SELECT device, sum(seconds) AS total FROM tasks t WHERE t.study = s.study
-				AND device <> '' GROUP BY device) AS totals)
+			ELSE 0 END, `+spentSQL+`, s.budget
 		FROM searches s WHERE s.title NOT LIKE 'opening %' AND s.heartbeat > now() - interval '1 day' ORDER BY s.started`,
 		Silence)
+	if err == nil {
+		s.Searches, err = pgx.CollectRows(rows, pgx.RowToStructByPos[SearchStatus])
+	}
 	if err != nil {
 		return s, f.explain("looking at the searches", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var r SearchStatus
-		var age float64
-		var budget, before, now []byte
-		if err := rows.Scan(&r.Study, &r.Title, &r.Priority, &r.State, &age, &r.Answered, &r.Open, &budget, &before,
-			&now); err != nil {
-			return s, f.explain("looking at the searches", err)
-		}
-		r.Age = time.Duration(age * float64(time.Second))
-		if r.Seconds, err = addUp(before, now); err != nil {
-			return s, err
-		}
-		if err := json.Unmarshal(budget, &r.Budget); err != nil {
-			return s, err
-		}
-		s.Searches = append(s.Searches, r)
-	}
-	if err := rows.Err(); err != nil {
-		return s, f.explain("looking at the searches", err)
-	}
-	if err := f.queues(ctx, &s); err != nil {
-		return s, f.explain("looking at the queues", err)
-	}
-	return s, nil
+	return s, f.explain("looking at the queues", f.queues(ctx, &s))
 }
 
 func (f *Farm) queues(ctx context.Context, s *Status) error {
 	rows, err := f.pool.Query(ctx,
 		`SELECT queue, count(*) FILTER (WHERE state <> 'running'), count(*) FILTER (WHERE state = 'running')
 		FROM river_job WHERE state IN ('available', 'retryable', 'scheduled', 'running') GROUP BY queue ORDER BY queue`)
+	if err == nil {
+		s.Queues, err = pgx.CollectRows(rows, pgx.RowToStructByPos[QueueStatus])
+	}
 	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var q QueueStatus
-		if err := rows.Scan(&q.Name, &q.Waiting, &q.Running); err != nil {
-			return err
-		}
-		s.Queues = append(s.Queues, q)
-	}
-	if err := rows.Err(); err != nil {
 		return err
 	}
 	return f.pool.QueryRow(ctx,

@@ -73,7 +73,6 @@ type ticket struct {
 	Question string `json:"question"`
 }
 
-// newTicket is the ticket of a task.
 func newTicket(job Job) (ticket, error) {
 	question, err := json.Marshal(job)
 	return ticket{job.Study, job.Task, string(question)}, err
@@ -96,8 +95,8 @@ type Job struct {
 	Point   string  `json:"point,omitempty"`
 	// Compiled is what a device runs.
 	Compiled *Compiled `json:"compiled,omitempty"`
-	// Rival is the best time so far in milliseconds, 0 for none.
-	Rival float64 `json:"rival,omitempty"`
+	// Incumbent is the best time so far in milliseconds, 0 for none.
+	Incumbent float64 `json:"incumbent,omitempty"`
 	// Samples is how many are taken, Fresh changes when they are to come from a fresh
 	// process.
 	Samples int `json:"samples,omitempty"`
@@ -110,7 +109,6 @@ type Job struct {
 	Held  json.RawMessage `json:"held,omitempty"`
 }
 
-// trial is the trial for logs.
 func (j Job) trial() string { return cmp.Or(j.Trial, "none") }
 
 // Side is a compiled point in a comparison.

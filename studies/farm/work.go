@@ -34,7 +34,6 @@ type WorkOptions struct {
 	Done func(job Job, took time.Duration, err error)
 }
 
-// work is a worker at work.
 type work struct {
 	river.WorkerDefaults[ticket]
 	farm    *Farm
@@ -44,7 +43,6 @@ type work struct {
 	running []Running
 }
 
-// errFenced says that a job is no longer this worker's.
 var errFenced = errors.New("the job was given to another worker meanwhile: what this one found is dropped")
 
 // atOnce lets River try again at once and before others: the reason was the machine, and the
@@ -116,21 +114,11 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 // back by this.
 func (w *work) beatOnce(ctx context.Context) error {
 	w.mu.Lock()
-	running, err := json.Marshal(w.running)
+	running := append([]Running{}, w.running...)
 	w.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if string(running) == "null" {
-		running = []byte("[]")
-	}
-	offers, err := json.Marshal(w.options.Offers)
-	if err != nil {
-		return err
-	}
-	_, err = w.farm.pool.Exec(ctx, `INSERT INTO machines (id, host, identity, offers, running) VALUES ($1, $2, $3, $4, $5)
+	_, err := w.farm.pool.Exec(ctx, `INSERT INTO machines (id, host, identity, offers, running) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (id) DO UPDATE SET running = $5, heartbeat = now()`, w.options.ID, w.options.Host, w.options.Identity,
-		offers, running)
+		w.options.Offers, running)
 	return err
 }
 
@@ -238,7 +226,6 @@ func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[ticket]
 	return last, w.farm.answer(last, job.Args.Study, job.Args.Task, answer, by)
 }
 
-// writer is who writes an answer.
 type writer struct {
 	machine, identity, device string
 	attempt                   int

@@ -11,7 +11,6 @@ import (
 	"pawl/space"
 )
 
-// mostEvidence is how much of it stands with one piece of advice.
 const mostEvidence = 3
 
 // figures are what the compiler says about every trial that an advice is about; the lower, the

@@ -64,7 +64,6 @@ func interactions(pasts []Past) (found []Interaction) {
 	return found[:min(len(found), mostInteractions)]
 }
 
-// moved is a point with another value of one parameter.
 func moved(p space.Point, a space.Assignment, text string) (space.Point, bool) {
 	if a.Value.String() == text {
 		return p, false
@@ -125,7 +124,6 @@ func failures(pasts []Past) []Failure {
 	return found[:min(len(found), mostFailures)]
 }
 
-// next says what the next study should try.
 func next(l Lesson, pasts []Past) (sentences []string) {
 	tried := map[space.Point]bool{}
 	for _, p := range pasts {

@@ -55,6 +55,6 @@ func evidence(base, winner confirm.Contender, best float64, gain confirm.Gain) *
 		e.Least = min(e.Least, stats.Speedup(base.Rounds[i:i+1], winner.Rounds[i:i+1]))
 	}
 	e.Delta = stats.CliffsDelta(slices.Concat(base.Rounds...), slices.Concat(winner.Rounds...))
-	e.Magnitude = stats.MagnitudeOf(e.Delta).String()
+	e.Magnitude = stats.Magnitude(e.Delta)
 	return e
 }

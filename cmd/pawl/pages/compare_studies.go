@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	pages "pawl/internal/page"
@@ -12,10 +11,8 @@ import (
 	"pawl/studies/report"
 )
 
-// mostCompared is how many studies are told apart by their colours.
 const mostCompared = 6
 
-// comparePage sets studies side by side.
 type comparePage struct {
 	All     []studies.Study
 	Chosen  []int64
@@ -29,7 +26,6 @@ type comparePage struct {
 	Warnings []string
 }
 
-// compareRow is a fact of each study.
 type compareRow struct {
 	What  string
 	Cells []string
@@ -42,16 +38,16 @@ func (s *Server) compare(r *http.Request) (page, error) {
 	}
 	data := comparePage{All: slices.DeleteFunc(all, func(o studies.Study) bool { return o.Damaged != "" })}
 	for _, text := range r.URL.Query()["study"] {
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || id < 1 {
-			return page{}, &badRequest{fmt.Sprintf("%q is not the number of a study", text)}
+		id, err := studyNumber(text)
+		if err != nil {
+			return page{}, err
 		}
 		if !slices.Contains(data.Chosen, id) {
 			data.Chosen = append(data.Chosen, id)
 		}
 	}
 	if len(data.Chosen) > mostCompared {
-		return page{}, &badRequest{fmt.Sprintf("at most %d studies are compared at once", mostCompared)}
+		return page{}, badRequest("at most %d studies are compared at once", mostCompared)
 	}
 	var curves []report.Curve
 	for _, id := range data.Chosen {
@@ -74,7 +70,6 @@ func (s *Server) compare(r *http.Request) (page, error) {
 	return page{Title: "Compare studies", Template: "compare", Data: data, Notices: store.Notices}, nil
 }
 
-// fill writes the rows.
 func (d *comparePage) fill() {
 	row := func(what string, cell func(*report.Summary) string) {
 		r := compareRow{What: what}
@@ -166,7 +161,6 @@ func (d *comparePage) differ() {
 	}
 }
 
-// warn says what makes times incomparable.
 func (d *comparePage) warn() {
 	differs := func(of func(studies.Study) string) bool {
 		return slices.ContainsFunc(d.Columns, func(s *report.Summary) bool { return of(s.Study) != of(d.Columns[0].Study) })

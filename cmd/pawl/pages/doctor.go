@@ -21,7 +21,6 @@ type probe struct {
 	usable, gpu bool
 }
 
-// stale is when the machine is looked at again.
 const stale = 30 * time.Second
 
 type doctorPage struct {

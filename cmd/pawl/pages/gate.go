@@ -14,7 +14,6 @@ import (
 	"pawl/studies/report"
 )
 
-// gatePage is the history of every configuration, and the last run.
 type gatePage struct {
 	Baseline string
 	// Problem says why the baseline or the report cannot be shown; empty for nothing.
@@ -50,7 +49,6 @@ type gateEvent struct {
 	Fails, Accepted                   bool
 }
 
-// gateResult is a result of the last run, explained.
 type gateResult struct {
 	gates.Result
 	gates.Cells
@@ -135,7 +133,6 @@ func (s *Server) trend(t gates.Trend) gateTrend {
 	return made
 }
 
-// run shows the last run's report, where there is one.
 func (d *gatePage) run(path string) {
 	last, err := gates.Read(path)
 	switch {

@@ -18,7 +18,6 @@ import (
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard looks at requests before anything is read.
 type guard struct {
 	// token is demanded from everybody; empty for nobody, on loopback.
 	token string

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"pawl/internal/plot"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -21,7 +23,6 @@ type line struct {
 	pulse studies.Pulse
 }
 
-// homeRow is a kernel, a workload and a device.
 type homeRow struct {
 	Head    studies.Study
 	Address string
@@ -45,7 +46,6 @@ type homePage struct {
 	Damaged  []studies.Study
 }
 
-// nothingToDo is the action of a study that asks nothing of anybody.
 const nothingToDo = "nothing"
 
 func (s *Server) home(r *http.Request) (page, error) {
@@ -135,9 +135,8 @@ func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.
 	if len(missing) == 0 {
 		return known
 	}
-	done := s.read(store, missing)
 	select {
-	case <-done:
+	case <-s.read(store, missing):
 	case <-time.After(impatience):
 	}
 	l.mu.Lock()
@@ -151,21 +150,13 @@ func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.
 }
 
 // read makes lines, newest first, in one goroutine for all requests.
-func (s *Server) read(store *studies.Store, ids []int64) <-chan struct{} {
+func (s *Server) read(store *studies.Store, ids []int64) <-chan singleflight.Result {
 	l := s.library
-	done := make(chan struct{})
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.reading {
-		return done // whoever reads will come to these, or the next request asks again
-	}
-	l.reading = true
-	go func() {
-		defer close(done)
+	return l.reading.DoChan("", func() (any, error) {
 		for _, id := range ids {
 			select {
 			case <-s.closing:
-				return
+				return nil, nil
 			default:
 			}
 			made, err := newLine(store, id)
@@ -175,11 +166,8 @@ func (s *Server) read(store *studies.Store, ids []int64) <-chan struct{} {
 			}
 			l.mu.Unlock()
 		}
-		l.mu.Lock()
-		l.reading = false
-		l.mu.Unlock()
-	}()
-	return done
+		return nil, nil
+	})
 }
 
 // newLine reads a study. One that cannot be read says so in its line.
@@ -195,7 +183,6 @@ func newLine(store *studies.Store, id int64) (line, error) {
 	return line{entry, pulse}, nil
 }
 
-// studiesPage is the list of all studies.
 type studiesPage struct {
 	Rows            []homeRow
 	Kernels         []string
@@ -204,7 +191,6 @@ type studiesPage struct {
 	Reading         int
 }
 
-// mostListed is how many studies the list shows at once.
 const mostListed = 500
 
 func (s *Server) studies(r *http.Request) (page, error) {
@@ -221,9 +207,8 @@ func (s *Server) studies(r *http.Request) (page, error) {
 	slices.Sort(data.Kernels)
 	if data.Kernel != "" {
 		if !slices.Contains(data.Kernels, data.Kernel) {
-			return page{},
-				&badRequest{fmt.Sprintf("no study is of a kernel %q; there are studies of %s", data.Kernel,
-					strings.Join(data.Kernels, ", "))}
+			return page{}, badRequest("no study is of a kernel %q; there are studies of %s", data.Kernel,
+				strings.Join(data.Kernels, ", "))
 		}
 		all = slices.DeleteFunc(all, func(o studies.Study) bool { return o.Kernel != data.Kernel })
 	}

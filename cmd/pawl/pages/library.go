@@ -3,13 +3,14 @@ package pages
 import (
 	"context"
 	"errors"
-	"fmt"
 	"html/template"
 	"io/fs"
 	"os"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"pawl/studies"
 	"pawl/studies/report"
@@ -26,7 +27,7 @@ type library struct {
 	summaries map[int64]*known
 	order     []int64 // of summaries, the oldest first
 	lines     map[int64]line
-	reading   bool // that lines are being read beside the requests
+	reading   singleflight.Group // of lines, beside the requests
 	watched   map[int64]*watched
 }
 
@@ -72,9 +73,8 @@ func (l *library) open(ctx context.Context) (*studies.Store, error) {
 	if err != nil {
 		l.forget()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil,
-				&notFound{fmt.Sprintf("There is no study database at %s. pawl tune makes one; this page finds it as soon as it "+
-					"is there.", l.path)}
+			return nil, notFound("There is no study database at %s. pawl tune makes one; this page finds it as soon as it "+
+				"is there.", l.path)
 		}
 		return nil, err
 	}
@@ -98,9 +98,8 @@ func (l *library) openServer(ctx context.Context) (*studies.Store, error) {
 	}
 	store, err := studies.OpenExisting(ctx, l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil,
-			&notFound{fmt.Sprintf("There are no studies at %s. pawl tune makes one; this page finds it as soon as it "+
-				"is there.", studies.Name(l.path))}
+		return nil, notFound("There are no studies at %s. pawl tune makes one; this page finds it as soon as it "+
+			"is there.", studies.Name(l.path))
 	}
 	if err == nil {
 		l.store = store

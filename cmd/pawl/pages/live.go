@@ -32,7 +32,6 @@ type watched struct {
 	rounds  []trial.Round
 }
 
-// progress is what the live part of a page shows.
 type progress struct {
 	Phase string
 	// Done is between 0 and 1; Known says that there is an end to compare with.
@@ -101,7 +100,6 @@ func failed(trials []trial.Trial) (n int) {
 	return n
 }
 
-// progress says how far the study is.
 func (w *watched) progress() progress {
 	p := progress{Study: w.head.ID, Elapsed: time.Duration(w.pulse.Elapsed)}
 	reasons := map[string]int{}
@@ -183,18 +181,13 @@ func (p *progress) phase(w *watched) {
 // defaultPoint is the point that everything is compared with; the empty one where a study
 // does not say.
 func defaultPoint(s studies.Study) space.Point {
-	var parts []string
-	for _, p := range s.Space.Params {
-		parts = append(parts, p.Name+"="+p.Default)
-	}
-	point, err := space.ParsePoint(strings.Join(parts, ","))
+	open, err := s.Space.Open()
 	if err != nil {
 		return space.Point{}
 	}
-	return point
+	return open.Default()
 }
 
-// watch returns the state of a study that several pages may watch.
 func (s *Server) watch(id int64) *watched {
 	s.library.mu.Lock()
 	defer s.library.mu.Unlock()
@@ -226,7 +219,7 @@ func (s *Server) update(ctx context.Context, id int64,
 // the live part anew, "ended" says that the whole page is worth a reload, "problem" is a
 // sentence.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	id, err := studyNumber(r)
+	id, err := studyNumber(r.PathValue("study"))
 	if err != nil {
 		http.Error(w, sentence(err), http.StatusBadRequest)
 		return

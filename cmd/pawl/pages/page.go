@@ -31,15 +31,21 @@ type page struct {
 	Notices []string
 }
 
-// notFound is the answer to a request for something that is not there.
-type notFound struct{ sentence string }
+// requestError is the answer to a request for something that is not there, or that makes no sense.
+type requestError struct {
+	status          int
+	title, sentence string
+}
 
-func (e *notFound) Error() string { return e.sentence }
+func (e *requestError) Error() string { return e.sentence }
 
-// badRequest is the answer to a request that makes no sense.
-type badRequest struct{ sentence string }
+func notFound(format string, arguments ...any) error {
+	return &requestError{http.StatusNotFound, "Not here", fmt.Sprintf(format, arguments...)}
+}
 
-func (e *badRequest) Error() string { return e.sentence }
+func badRequest(format string, arguments ...any) error {
+	return &requestError{http.StatusBadRequest, "That makes no sense here", fmt.Sprintf(format, arguments...)}
+}
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"ratio":  pages.RatioInterval,
@@ -98,7 +104,6 @@ func (p page) Inside() (template.HTML, error) {
 	return template.HTML(out.String()), err
 }
 
-// failure is the page that says what went wrong and what to do.
 func (s *Server) failure(err error) page {
 	p := page{
 		Title:    "This cannot be shown",
@@ -106,18 +111,18 @@ func (s *Server) failure(err error) page {
 		Data:     sentence(err),
 		Status:   http.StatusInternalServerError,
 	}
+	wrong, isWrong := errors.AsType[*requestError](err)
 	switch {
-	case errors.As(err, new(*notFound)), errors.Is(err, studies.ErrNoStudy), errors.Is(err, fs.ErrNotExist):
+	case isWrong:
+		p.Title, p.Status = wrong.title, wrong.status
+	case errors.Is(err, studies.ErrNoStudy), errors.Is(err, fs.ErrNotExist):
 		p.Title, p.Status = "Not here", http.StatusNotFound
-	case errors.As(err, new(*badRequest)):
-		p.Title, p.Status = "That makes no sense here", http.StatusBadRequest
 	case studies.Locked(err):
 		p.Title, p.Status, p.Refresh = "The database is locked", http.StatusServiceUnavailable, 5
 	}
 	return p
 }
 
-// sentence is an error for a person.
 func sentence(err error) string {
 	text := err.Error()
 	switch {

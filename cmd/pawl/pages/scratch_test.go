@@ -157,15 +157,7 @@ func serving(t testing.TB, path string) *Server {
 		default:
 			close(s.closing)
 		}
-		for { // a line may still be read
-			s.library.mu.Lock()
-			reading := s.library.reading
-			s.library.mu.Unlock()
-			if !reading {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+		<-s.read(nil, nil) // a line may still be read
 		s.library.Close()
 	})
 	return s

@@ -1,4 +1,4 @@
-// Package serve shows what was recorded on a local web page: the studies of a database,
+// Package pages shows what was recorded on a local web page: the studies of a database,
 // live while one runs, and the gate's files.
 //
 //  1. Listen opens the address. Loopback needs nothing more; every other address demands a
@@ -161,7 +161,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	mux.HandleFunc("/studies/{study}/events", s.events)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.answer(w, r, func(*http.Request) (page, error) { return page{}, &notFound{"there is no such page here"} })
+		s.answer(w, r, func(*http.Request) (page, error) { return page{}, notFound("there is no such page here") })
 	})
 	asset := func(kind string, content []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -172,7 +172,7 @@ func (s *Server) Handler() http.Handler {
 	read := func(name string) []byte {
 		content, err := fs.ReadFile(assets, "assets/"+name)
 		if err != nil {
-			panic("serve: " + err.Error())
+			panic("pages: " + err.Error())
 		}
 		return content
 	}

@@ -18,12 +18,10 @@ func trialLink(id int64) func(int) string {
 	return func(number int) string { return fmt.Sprintf("/studies/%d/trials/%d", id, number) }
 }
 
-// studyNumber is the study that an address names.
-func studyNumber(r *http.Request) (int64, error) {
-	text := r.PathValue("study")
+func studyNumber(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, &badRequest{fmt.Sprintf("%q is not the number of a study", text)}
+		return 0, badRequest("%q is not the number of a study", text)
 	}
 	return id, nil
 }
@@ -31,7 +29,7 @@ func studyNumber(r *http.Request) (int64, error) {
 // opened is what the pages of a study begin with: the database, and the study that the address
 // names.
 func (s *Server) opened(r *http.Request) (*studies.Store, int64, error) {
-	id, err := studyNumber(r)
+	id, err := studyNumber(r.PathValue("study"))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -49,7 +47,6 @@ func (s *Server) all(r *http.Request) (*studies.Store, []studies.Study, error) {
 	return store, all, err
 }
 
-// studyPage is what the page of a study shows.
 type studyPage struct {
 	ID      int64
 	Running bool
@@ -103,7 +100,6 @@ func (s *Server) study(r *http.Request) (page, error) {
 	}, nil
 }
 
-// pair chooses the two parameters whose interaction is shown.
 func (d *studyPage) pair(r *http.Request, view *report.View) error {
 	if d.Params = view.ByImportance(); len(d.Params) < 2 {
 		return nil
@@ -116,7 +112,7 @@ func (d *studyPage) pair(r *http.Request, view *report.View) error {
 	}{{"x", &d.X}, {"y", &d.Y}} {
 		if name := query.Get(choice.key); name != "" {
 			if !slices.Contains(d.Params, name) {
-				return &badRequest{fmt.Sprintf("this study has no parameter %q; it has %s", name, strings.Join(d.Params, ", "))}
+				return badRequest("this study has no parameter %q; it has %s", name, strings.Join(d.Params, ", "))
 			}
 			*choice.to = name
 		}
@@ -127,14 +123,12 @@ func (d *studyPage) pair(r *http.Request, view *report.View) error {
 	return nil
 }
 
-// siblings are the other studies of the same subject.
 func siblings(r *http.Request, store *studies.Store, of studies.Study) ([]studies.Study, error) {
 	all, err := store.List(r.Context())
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(o studies.Study) bool {
-		return o.ID == of.ID || o.Damaged != "" || o.Kernel != of.Kernel || o.Workload != of.Workload ||
-			o.Environment.Device != of.Environment.Device
+		return o.ID == of.ID || o.Damaged != "" || report.SubjectOf(o) != report.SubjectOf(of)
 	}), nil
 }

@@ -15,7 +15,6 @@ import (
 	"pawl/studies/report"
 )
 
-// trialPage is everything that was recorded about a trial.
 type trialPage struct {
 	Study  studies.Study
 	Trial  trial.Trial
@@ -44,7 +43,7 @@ func (s *Server) trial(r *http.Request) (page, error) {
 	}
 	number, err := strconv.Atoi(r.PathValue("trial"))
 	if err != nil || number < 0 {
-		return page{}, &badRequest{fmt.Sprintf("%q is not the number of a trial", r.PathValue("trial"))}
+		return page{}, badRequest("%q is not the number of a trial", r.PathValue("trial"))
 	}
 	study, err := store.Study(r.Context(), id)
 	if err != nil {
@@ -67,7 +66,7 @@ func (s *Server) trial(r *http.Request) (page, error) {
 		}
 	}
 	if !found {
-		return page{}, &notFound{fmt.Sprintf("study %d has no trial %d", id, number)}
+		return page{}, notFound("study %d has no trial %d", id, number)
 	}
 	rounds, err := store.Rounds(r.Context(), id)
 	if err != nil {
@@ -159,7 +158,6 @@ func samplesText(samples []float64) string {
 	return strings.Join(texts, " ")
 }
 
-// samplesPicture shows the samples in the order taken.
 func samplesPicture(measure *pages.Objective, samples []float64) report.Figure {
 	if len(samples) < 2 {
 		return report.Figure{}

@@ -14,10 +14,8 @@ import (
 	"pawl/studies"
 )
 
-// perPage is how many trials a page of the table has.
 const perPage = 100
 
-// trialsPage is a table of trials that meet a filter.
 type trialsPage struct {
 	Study    studies.Study
 	Filter   filter
@@ -38,7 +36,6 @@ type trialRow struct {
 	trial.Trial
 }
 
-// filter chooses trials.
 type filter struct {
 	State, Order string
 	Page         int
@@ -60,28 +57,26 @@ var (
 func readFilter(query url.Values, space studies.SpaceFacts) (f filter, err error) {
 	f.State, f.Order, f.Page = cmp.Or(query.Get("state"), states[0]), cmp.Or(query.Get("order"), orders[0]), 1
 	if !slices.Contains(states, f.State) {
-		return f, &badRequest{fmt.Sprintf("no trial has the state %q; there are %s", f.State, strings.Join(states, ", "))}
+		return f, badRequest("no trial has the state %q; there are %s", f.State, strings.Join(states, ", "))
 	}
 	if !slices.Contains(orders, f.Order) {
-		return f, &badRequest{fmt.Sprintf("there is no order %q; there are %s", f.Order, strings.Join(orders, ", "))}
+		return f, badRequest("there is no order %q; there are %s", f.Order, strings.Join(orders, ", "))
 	}
 	if text := query.Get("page"); text != "" {
 		if f.Page, err = strconv.Atoi(text); err != nil || f.Page < 1 {
-			return f, &badRequest{fmt.Sprintf("%q is not the number of a page", text)}
+			return f, badRequest("%q is not the number of a page", text)
 		}
 	}
 	for _, p := range space.Params {
 		choice := paramChoice{p, query.Get("p." + p.Name)}
 		if choice.Chosen != "" && !slices.Contains(p.Values, choice.Chosen) {
-			return f,
-				&badRequest{fmt.Sprintf("%s has no value %q; it has %s", p.Name, choice.Chosen, strings.Join(p.Values, ", "))}
+			return f, badRequest("%s has no value %q; it has %s", p.Name, choice.Chosen, strings.Join(p.Values, ", "))
 		}
 		f.Params = append(f.Params, choice)
 	}
 	return f, nil
 }
 
-// keeps reports whether a trial meets the filter.
 func (f filter) keeps(t trial.Trial) bool {
 	switch {
 	case f.State == "measured" && !t.OK(), f.State == "failed" && t.Outcome.Failure == nil,

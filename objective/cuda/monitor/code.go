@@ -58,7 +58,6 @@ func (c code) Error() string {
 // Is lets callers ask for ErrNoPermission.
 func (c code) Is(target error) bool { return target == ErrNoPermission && c == codeNoPermission }
 
-// failure is nil for success.
 func failure(answer int) error {
 	if code(answer) == codeSuccess {
 		return nil

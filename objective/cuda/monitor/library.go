@@ -32,7 +32,6 @@ type device interface {
 	lock(mhz int) error
 }
 
-// quantity is a number that a GPU can be asked for.
 type quantity int
 
 const (
@@ -53,7 +52,6 @@ const (
 	quantities
 )
 
-// property is a text that a GPU can be asked for.
 type property int
 
 const (
@@ -63,7 +61,6 @@ const (
 	properties
 )
 
-// query is how one quantity or property is asked for.
 type query struct {
 	label string
 	// names are spellings of one function, separated by blanks: the first that the

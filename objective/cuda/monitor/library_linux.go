@@ -43,7 +43,6 @@ type dynamic struct {
 
 var _ library = (*dynamic)(nil)
 
-// load opens and initialises the library.
 func load(path string) (library, error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_LAZY|purego.RTLD_LOCAL)
 	if err != nil {

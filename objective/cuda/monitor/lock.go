@@ -33,9 +33,8 @@ func (m *Monitor) LockClocks(mhz int) (*Lock, error) {
 		return nil, fmt.Errorf("locking the SM clock at %d MHz: %w", mhz, err)
 	}
 	if err := m.device.lock(mhz); errors.Is(err, ErrNoPermission) {
-		return nil,
-			fmt.Errorf("locking the SM clock at %d MHz: %w: run as root (a container needs CAP_SYS_ADMIN), or measure with "+
-				"the clock as it is", mhz, ErrNoPermission)
+		return nil, fmt.Errorf("locking the SM clock at %d MHz: %w: run as root (a container needs CAP_SYS_ADMIN), or "+
+			"measure with the clock as it is", mhz, ErrNoPermission)
 	} else if err != nil {
 		return nil, fmt.Errorf("locking the SM clock at %d MHz: %w", mhz, err)
 	}

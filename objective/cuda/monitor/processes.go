@@ -71,7 +71,6 @@ func (m *Monitor) Others() ([]Process, error) {
 	return others, nil
 }
 
-// nameOf returns the name of a process, or nothing.
 func nameOf(pid int) string {
 	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	return string(bytes.TrimSpace(name))

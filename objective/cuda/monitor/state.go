@@ -88,7 +88,6 @@ func (a *asker) note(wanted string, err error) {
 	}
 }
 
-// missing is an error where the GPU does not report one of these.
 func (a *asker) missing(wanted ...quantity) error {
 	for _, one := range wanted {
 		if slices.Contains(a.unknown, one.String()) {

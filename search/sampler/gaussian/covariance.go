@@ -86,7 +86,6 @@ func (s Shape) prior() Parameters {
 	return append(p, s.settings.NoisePrior, 0)
 }
 
-// noise returns the ratio of noise to signal variance.
 func (s Shape) noise(p Parameters) float64 { return math.Exp(p[len(s.features)]) }
 
 // share returns the part of the correlation that comes from the parameters one

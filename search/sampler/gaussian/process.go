@@ -65,7 +65,6 @@ func (g *Process) Extend(point []uint16) {
 	g.points = append(g.points, point)
 }
 
-// grow doubles the room of the factor.
 func (g *Process) grow() {
 	from := g.factor.Stride
 	to := 2 * from
@@ -105,7 +104,6 @@ func (g *Process) Condition(y []float64) {
 // Inflate multiplies the deviations of a conditioned process.
 func (g *Process) Inflate(factor float64) { g.variance *= factor * factor }
 
-// dot sums up weights times what they belong to.
 func dot(a, b []float64) float64 {
 	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
 }

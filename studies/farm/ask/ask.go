@@ -12,8 +12,8 @@ package ask
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,9 +94,8 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		if len(known) == 0 {
 			return chosen, fmt.Errorf("no machine of the farm measures: pawl farm worker --db URL --measure is one")
 		}
-		return chosen,
-			fmt.Errorf("no machine of the farm that is there now is called %s; there are %s", label,
-				strings.Join(unique(known), ", "))
+		return chosen, fmt.Errorf("no machine of the farm that is there now is called %s; there are %s", label,
+			strings.Join(slices.Compact(slices.Sorted(slices.Values(known))), ", "))
 	}
 	for _, m := range machines {
 		for _, offer := range m.Offers.Compiles {
@@ -113,10 +112,8 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		}
 	}
 	if chosen.Compiles == nil {
-		return chosen,
-			fmt.Errorf("no machine of the farm compiles for %s: pawl farm worker --db URL --compile is one, with --arch "+
-				"%s where "+
-				"it has no such GPU", describe(*chosen.Measures), chosen.Measures.Architecture)
+		return chosen, fmt.Errorf("no machine of the farm compiles for %s: pawl farm worker --db URL --compile is one, with "+
+			"--arch %s where it has no such GPU", describe(*chosen.Measures), chosen.Measures.Architecture)
 	}
 	return chosen, nil
 }
@@ -127,17 +124,3 @@ func describe(m devices.Measures) string {
 	}
 	return m.Device + " with driver " + m.Driver
 }
-
-func unique(texts []string) (kept []string) {
-	seen := map[string]bool{}
-	for _, text := range texts {
-		if !seen[text] {
-			kept = append(kept, text)
-		}
-		seen[text] = true
-	}
-	return kept
-}
-
-// newSession names one process's questions that no other may find the answers of.
-func newSession() string { return rand.Text() }

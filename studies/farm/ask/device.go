@@ -26,7 +26,7 @@ func (e *GoneError) Error() string {
 }
 
 // Measure lets somebody check and time a point.
-func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	outcome := objective.Outcome{
 		Failure:   p.Failure,
 		Binary:    p.Binary.Digest,
@@ -36,11 +36,10 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, rival flo
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Rival = rival }, nil, nil)
+	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Incumbent = incumbent }, nil, nil)
 	return e.outcome(answer, outcome, err)
 }
 
-// outcome is what an answer says about a point.
 func (e *Evaluator) outcome(answer farm.Answer, begun objective.Outcome, err error) (objective.Outcome, error) {
 	switch {
 	case err != nil:
@@ -100,7 +99,6 @@ func (e *Evaluator) VerifyFor(ctx context.Context, p objective.Prepared,
 	return answer.Through, answer.Failure, nil
 }
 
-// mostLooking is how long a look may wait for its device.
 const mostLooking = time.Second
 
 var errBusy = errors.New("the device has no time to spare")
@@ -173,7 +171,6 @@ func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objectiv
 	return farm.Answer{}, fmt.Errorf("%s of %s: the farm evicts files as fast as they are stored", action, p.Point)
 }
 
-// restore lets what was evicted be made again.
 func (e *Evaluator) restore(ctx context.Context, point space.Point) error {
 	e.mu.Lock()
 	delete(e.compiled, point)

@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strconv"
 	"sync"
@@ -54,7 +55,7 @@ var (
 // asked.
 func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Evaluator {
 	e := &Evaluator{
-		farm: f, chosen: chosen, subject: subject, files: files, session: newSession(), compile: farm.ReplayQueue,
+		farm: f, chosen: chosen, subject: subject, files: files, session: rand.Text(), compile: farm.ReplayQueue,
 		measure: farm.ReplayQueue,
 		asked:   map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{},
 		numbers: map[space.Point]int{},
@@ -229,7 +230,6 @@ func (e *Evaluator) compilation(ctx context.Context, point space.Point) (*farm.C
 // tries is how often something is done over because a file was evicted.
 const tries = 3
 
-// lost is the failure of a point that no worker came back from.
 func lost(stage objective.Stage) *objective.Failure {
 	return &objective.Failure{
 		Stage:  stage,
@@ -257,7 +257,6 @@ func (e *Evaluator) task(action farm.Action, point space.Point) farm.Job {
 	return job
 }
 
-// ask files a task and waits for its answer.
 func (e *Evaluator) ask(ctx context.Context, queue string, job farm.Job,
 	check func(context.Context) error) (farm.Answer, error) {
 	job.Subject = e.subject

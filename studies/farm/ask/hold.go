@@ -48,7 +48,6 @@ func Hold(ctx context.Context, sides []Side, task json.RawMessage) (json.RawMess
 	return nil, fmt.Errorf("comparing %s on the farm: %w", first.subject.Name, last)
 }
 
-// hold asks once.
 func (e *Evaluator) hold(ctx context.Context, sides []Side, task json.RawMessage) (farm.Answer, error) {
 	own, err := e.device(ctx)
 	if err != nil {

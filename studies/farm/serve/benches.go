@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,7 +23,6 @@ import (
 // mostBenches is how many subjects stay open: each may hold memory of a GPU.
 const mostBenches = 4
 
-// bench is an open subject.
 type bench struct {
 	opened  func() error // opens it, once
 	bench   *devices.Bench
@@ -34,7 +34,6 @@ type bench struct {
 	used    time.Time
 }
 
-// benches keeps the subjects that were used last.
 type benches struct {
 	mu   sync.Mutex
 	open map[string]*bench
@@ -73,17 +72,6 @@ func (b *benches) take(key string, open func(*bench) error) (*bench, func(), err
 	return found, release, nil
 }
 
-// drop forgets a bench that something went wrong with: the next task opens it anew.
-func (b *benches) drop(key string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if found, known := b.open[key]; known && found.users == 0 {
-		found.end()
-		delete(b.open, key)
-	}
-}
-
-// shrink closes what was not used for longest.
 func (b *benches) shrink() {
 	for len(b.open) > mostBenches {
 		oldest := ""
@@ -100,26 +88,21 @@ func (b *benches) shrink() {
 	}
 }
 
-// closeIdle closes what nobody uses now, so that none of its processes is on the device.
-func (b *benches) closeIdle() {
+// closeIdle closes, of the benches that are meant, those that nobody uses now: none of their processes is on the
+// device then, and the next task opens them anew.
+func (b *benches) closeIdle(meant func(key string) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for key, open := range b.open {
-		if open.users == 0 {
-			open.end()
-			delete(b.open, key)
+	maps.DeleteFunc(b.open, func(key string, open *bench) bool {
+		if open.users > 0 || !meant(key) {
+			return false
 		}
-	}
+		open.end()
+		return true
+	})
 }
 
-func (b *benches) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, open := range b.open {
-		open.end()
-	}
-	b.open = nil
-}
+func every(string) bool { return true }
 
 func (b *bench) end() {
 	if b.bench != nil {
@@ -142,7 +125,7 @@ func (b *benches) with(kind string, subject farm.Subject, open func(*bench) erro
 	}
 	answer, err := do(found)
 	if release(); err != nil {
-		b.drop(key)
+		b.closeIdle(func(other string) bool { return other == key })
 	}
 	return answer, err
 }
@@ -159,7 +142,6 @@ func (s *server) machine(subject farm.Subject, compiles bool) *devices.Machine {
 	return devices.Here(tools)
 }
 
-// target fetches a kernel and reads it.
 func (s *server) target(ctx context.Context, subject farm.Subject) (devices.Target, error) {
 	folder := filepath.Join(s.cache.Dir(), "farm", subject.Kernel)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {

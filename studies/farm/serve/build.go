@@ -11,7 +11,6 @@ import (
 	"pawl/studies/farm"
 )
 
-// build does what needs a compiler.
 func (s *server) build(ctx context.Context, job farm.Job) (farm.Answer, error) {
 	return s.benches.with("build", job.Subject, func(b *bench) error {
 		target, err := s.target(ctx, job.Subject)
@@ -37,7 +36,6 @@ func (s *server) buildWith(ctx context.Context, b *bench, job farm.Job) (answer 
 	return answer, err
 }
 
-// compile compiles a point and keeps what was compiled in the farm.
 func (s *server) compile(ctx context.Context, b *bench, job farm.Job) (*farm.Compiled, error) {
 	point, err := b.bench.Point(job.Point)
 	if err != nil {
@@ -57,7 +55,6 @@ func (s *server) compile(ctx context.Context, b *bench, job farm.Job) (*farm.Com
 	return compiled, s.addReferences(ctx, b, point, compiled)
 }
 
-// addReferences adds what a point's results are compared with.
 func (s *server) addReferences(ctx context.Context, b *bench, point space.Point, compiled *farm.Compiled) error {
 	k := b.bench.Kernel
 	if k.Answered() {
@@ -83,7 +80,6 @@ func (s *server) addReferences(ctx context.Context, b *bench, point space.Point,
 // the last ten minutes is not evicted.
 const storedFor = 5 * time.Minute
 
-// keep puts a binary's files into the farm.
 func (s *server) keep(ctx context.Context, b objective.Binary) (kept *farm.Binary, err error) {
 	kept = &farm.Binary{Digest: b.Digest, Size: b.Size, Resources: b.Resources}
 	if kept.Module, err = s.put(ctx, b.Path); err == nil && b.Support != "" {

@@ -42,12 +42,11 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 	}
 	defer free()
 	answer.Waited = time.Since(asked)
-	s.benches.closeIdle()
+	s.benches.closeIdle(every)
 	answer.Held, err = s.hold(ctx, sides, job.Held)
 	return answer, err
 }
 
-// open prepares one side.
 func (s *server) open(ctx context.Context, side farm.Side, residents *worker.Residents) (held Held, err error) {
 	if side.Compiled == nil || side.Compiled.Binary == nil {
 		return held, errors.New("a side of the comparison has no binary")

@@ -21,7 +21,6 @@ type figures struct {
 	refused int
 }
 
-// count notes a job that is done.
 func (f *figures) count(job farm.Job, took time.Duration, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -57,21 +56,16 @@ func (f *figures) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintf(w, "pawl_answers_refused_total %d\n", f.refused)
 }
 
-// serve answers requests for /metrics at an address, until stop; an empty one is nowhere.
-func (f *figures) serve(address string) (stop func(), err error) {
+// serve answers requests for /metrics at an address, until stop, and says where it listens; an empty address is
+// nowhere.
+func (f *figures) serve(address string) (at string, stop func(), err error) {
 	if address == "" {
-		return func() {}, nil
+		return "", func() {}, nil
 	}
-	return f.serveOn(address, func(string) {})
-}
-
-// serveOn is serve that tells where it listens.
-func (f *figures) serveOn(address string, listening func(string)) (stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("--metrics: %w", err)
+		return "", nil, fmt.Errorf("--metrics: %w", err)
 	}
-	listening(listener.Addr().String())
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", f)
 	server := &http.Server{Handler: routes, ReadHeaderTimeout: 5 * time.Second}
@@ -82,7 +76,7 @@ func (f *figures) serveOn(address string, listening func(string)) (stop func(), 
 			listener.Close()
 		}
 	}()
-	return func() {
+	return listener.Addr().String(), func() {
 		ending, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = server.Shutdown(ending) // what is left ends with the process

@@ -18,16 +18,13 @@ func TestMetrics(t *testing.T) {
 		f.count(farm.Job{Action: farm.Compile}, 500*time.Millisecond, nil)
 	}
 	f.count(farm.Job{Action: farm.Measure}, time.Second, errors.New("another's by then"))
-	const address = "127.0.0.1:0"
-	listened := make(chan string, 1)
-	stop, err := f.serveOn(address, func(a string) { listened <- a })
+	at, stop, err := f.serve("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	at := "http://" + <-listened
 	get := func(path string) (int, string) {
-		response, err := http.Get(at + path)
+		response, err := http.Get("http://" + at + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +45,7 @@ func TestMetrics(t *testing.T) {
 	if code, _ := get("/"); code != http.StatusNotFound {
 		t.Errorf("/ is answered with %d", code)
 	}
-	if _, err := (&figures{}).serve("nowhere.invalid:x"); err == nil || !strings.Contains(err.Error(), "--metrics") {
+	if _, _, err := (&figures{}).serve("nowhere.invalid:x"); err == nil || !strings.Contains(err.Error(), "--metrics") {
 		t.Errorf("%v", err)
 	}
 }

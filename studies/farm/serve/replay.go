@@ -55,7 +55,7 @@ func (s *server) replayWith(ctx context.Context, b *bench, job farm.Job) (answer
 			}
 		}
 	case farm.Measure:
-		outcome, err = b.replay.Measure(ctx, prepared, job.Rival)
+		outcome, err = b.replay.Measure(ctx, prepared, job.Incumbent)
 		answer.Outcome = &outcome
 	case farm.Verify:
 		answer.Failure, err = b.replay.Verify(ctx, prepared)

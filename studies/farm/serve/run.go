@@ -18,7 +18,6 @@ import (
 	"pawl/studies/farm"
 )
 
-// run does what needs a device.
 func (s *server) run(ctx context.Context, job farm.Job) (farm.Answer, error) {
 	return s.benches.with("run", job.Subject, func(b *bench) error {
 		target, err := s.target(ctx, job.Subject)
@@ -63,12 +62,11 @@ func (s *server) runWith(ctx context.Context, b *bench, job farm.Job) (answer fa
 	return answer, err
 }
 
-// on does a task with a prepared point.
 func (b *bench) on(ctx context.Context, job farm.Job, p objective.Prepared) (answer farm.Answer, err error) {
 	var outcome objective.Outcome
 	switch job.Action {
 	case farm.Measure:
-		outcome, err = b.bench.Measure(ctx, p, job.Rival)
+		outcome, err = b.bench.Measure(ctx, p, job.Incumbent)
 		answer.Outcome = &outcome
 	case farm.Verify:
 		if answer.Failure = p.Failure; p.Failure == nil {
@@ -124,7 +122,6 @@ func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free 
 	}, nil
 }
 
-// describe says what the device is, and which points it rules out.
 func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*farm.Description, error) {
 	facts := b.Backend.Facts()
 	d := &farm.Description{
@@ -148,7 +145,6 @@ func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*far
 	return d, nil
 }
 
-// fetched are the binaries of a subject that were compiled elsewhere.
 type fetched struct {
 	server *server
 	points sync.Map // *farm.Compiled by point
@@ -173,7 +169,6 @@ func (f *fetched) Naive(ctx context.Context, given space.Point) (objective.Binar
 	return f.get(ctx, &f.given, given, func(c *farm.Compiled) *farm.Binary { return c.Naive })
 }
 
-// prepare makes a point ready whose binary came with its task.
 func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point space.Point,
 	compiled *farm.Compiled) (objective.Prepared, error) {
 	f.points.Store(point, compiled)
@@ -181,7 +176,6 @@ func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point space.Poi
 	return b.Prepare(ctx, point)
 }
 
-// get fetches a binary that came with a task.
 func (f *fetched) get(ctx context.Context, in *sync.Map, p space.Point,
 	part func(*farm.Compiled) *farm.Binary) (objective.Binary, error) {
 	found, known := in.Load(p)
@@ -218,7 +212,6 @@ func (s *server) fetch(ctx context.Context, b *farm.Binary) (objective.Binary, e
 	return binary, nil
 }
 
-// file returns the local copy of a blob.
 func (s *server) file(ctx context.Context, digest string) (cache.Entry, error) {
 	entry, err := s.cache.Get(cache.NewKey().Add("what", "blob of a farm").Add("digest", digest), func(path string) error {
 		content, err := s.farm.Get(ctx, digest)

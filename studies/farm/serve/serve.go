@@ -61,7 +61,6 @@ type Options struct {
 	Began func(farm.Offers)
 }
 
-// server does tasks.
 type server struct {
 	farm  *farm.Farm
 	tools devices.Options
@@ -123,15 +122,15 @@ func Run(ctx context.Context, o Options) error {
 		width:    cores,
 		gpus:     1,
 		hold:     o.Hold,
-		identity: identity(o.Host, offers),
+		identity: o.Host,
 	}
-	if offers.Measures != nil {
-		s.gpus = int64(offers.Measures.Width)
+	if m := offers.Measures; m != nil {
+		s.gpus, s.identity = int64(m.Width), m.Identity
 	}
 	s.devices = semaphore.NewWeighted(s.gpus)
-	defer s.benches.close()
+	defer s.benches.closeIdle(every) // no task is left
 	figures := &figures{}
-	stop, err := figures.serve(o.Metrics)
+	_, stop, err := figures.serve(o.Metrics)
 	if err != nil {
 		return err
 	}
@@ -161,13 +160,6 @@ func find(ctx context.Context, o Options) (farm.Offers, error) {
 	return offers, nil
 }
 
-func identity(host string, offers farm.Offers) string {
-	if offers.Measures != nil {
-		return offers.Measures.Identity
-	}
-	return host
-}
-
 // queues are those of a worker's offers, each with how many jobs at once.
 func queues(offers farm.Offers) map[string]int {
 	found := map[string]int{}
@@ -183,7 +175,6 @@ func queues(offers farm.Offers) map[string]int {
 	return found
 }
 
-// do does one task.
 func (s *server) do(ctx context.Context, job farm.Job) (farm.Answer, error) {
 	if job.Subject.Record != "" {
 		return s.replay(ctx, job)
