@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
@@ -33,13 +34,12 @@ type homeRow struct {
 	Studies int
 	Compare string
 	Trend   template.HTML
+	// ToDo is what to do about it, empty for nothing, and Command the command in it.
+	ToDo, Command string
 }
 
 type homePage struct {
-	Rows []homeRow
-	// Wants are those with something to do for a person.
-	Wants    []homeRow
-	Running  []homeRow
+	Rows     []homeRow
 	Studies  int
 	Reading  int
 	Database string
@@ -88,18 +88,36 @@ func (s *Server) home(r *http.Request) (page, error) {
 		slices.Reverse(times)
 		row.Trend = plot.Sparkline{Name: fmt.Sprintf("best time over %d studies", len(times)), Values: times}.HTML()
 		row.Compare = strings.TrimSuffix(row.Compare, "&")
-		data.Rows = append(data.Rows, *row)
-		if row.Running {
-			data.Running = append(data.Running, *row)
-		} else if row.Known && row.Entry.Action != nothingToDo {
-			data.Wants = append(data.Wants, *row)
+		if row.Known && !row.Running && row.Entry.Action != nothingToDo {
+			row.ToDo, row.Command = row.Entry.Action, commandIn(row.Entry.Action)
 		}
+		data.Rows = append(data.Rows, *row)
 	}
 	slices.SortStableFunc(data.Rows, func(a, b homeRow) int {
-		return slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device},
-			[]string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device})
+		return cmp.Or(a.rank()-b.rank(),
+			slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device},
+				[]string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device}))
 	})
 	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
+}
+
+// rank puts what runs first, then what needs a person.
+func (r homeRow) rank() int {
+	switch {
+	case r.Running:
+		return 0
+	case r.ToDo != "":
+		return 1
+	}
+	return 2
+}
+
+// commandIn returns the command that a sentence ends with, empty for none.
+func commandIn(action string) string {
+	if at := strings.Index(action, "pawl "); at >= 0 {
+		return action[at:]
+	}
+	return ""
 }
 
 // again is when a list refreshes automatically, in seconds: while studies are being read.

@@ -28,7 +28,7 @@ type library struct {
 	order     []int64 // of summaries, the oldest first
 	lines     map[int64]line
 	reading   singleflight.Group // of lines, beside the requests
-	watched   map[int64]*watched
+	watched   map[int64]*watched // by live pages; each notices another file itself
 }
 
 // known is a study as its page shows it, and what it was when that was made.
@@ -113,7 +113,6 @@ func (l *library) forget() {
 		time.AfterFunc(10*time.Second, func() { old.Close() }) //nolint:errcheck // it was only read
 	}
 	l.store, l.summaries, l.order, l.lines = nil, map[int64]*known{}, nil, map[int64]line{}
-	l.watched = map[int64]*watched{}
 }
 
 // known returns a study as its page shows it, from memory where nothing was recorded since.

@@ -23,6 +23,7 @@ import (
 // watched is a study that another process runs, as far as it was read. Only what is new
 // is read again, so that an update of ten thousand trials takes no longer than one of ten.
 type watched struct {
+	viewers int // guarded by the library
 	mu      sync.Mutex
 	store   *studies.Store
 	head    studies.Study
@@ -188,13 +189,24 @@ func defaultPoint(s studies.Study) space.Point {
 	return open.Default()
 }
 
-func (s *Server) watch(id int64) *watched {
-	s.library.mu.Lock()
-	defer s.library.mu.Unlock()
-	if s.library.watched[id] == nil {
-		s.library.watched[id] = &watched{}
+// watch returns a study for a viewer, who calls leave at the end. Nothing of it is kept when nobody is left.
+func (s *Server) watch(id int64) (w *watched, leave func()) {
+	l := s.library
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w = l.watched[id]
+	if w == nil {
+		w = &watched{}
+		l.watched[id] = w
 	}
-	return s.library.watched[id]
+	w.viewers++
+	return w, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if w.viewers--; w.viewers == 0 && l.watched[id] == w {
+			delete(l.watched, id)
+		}
+	}
 }
 
 // update returns the live part of a page, and whether anything changed since a pulse.
@@ -204,7 +216,8 @@ func (s *Server) update(ctx context.Context, id int64,
 	if err != nil {
 		return nil, seen, err
 	}
-	w := s.watch(id)
+	w, leave := s.watch(id)
+	defer leave()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, err := w.refresh(ctx, store, id); err != nil || w.pulse == seen {
@@ -237,6 +250,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		_, err := w.Write(out.Bytes())
 		return err == nil && control.Flush() == nil
 	}
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		send("problem", []byte("Too many pages are live at once. Reload this one to see what is new."))
+		return
+	}
+	_, leave := s.watch(id) // what was read stays, from one update to the next
+	defer leave()
 	tick := time.NewTicker(s.options.Poll)
 	defer tick.Stop()
 	var seen studies.Pulse

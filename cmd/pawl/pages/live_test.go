@@ -45,7 +45,7 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 	}
 	s := serving(t, path)
 	wants(t, mustGet(t, s, "/studies/1"), `data-events="/studies/1/events"`, "searching: 5 of 100 trials")
-	wants(t, mustGet(t, s, "/"), "Running now")
+	wants(t, mustGet(t, s, "/"), "running now")
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -116,8 +116,43 @@ func TestPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, string(live), "confirming the finalists in fresh processes: 8 of 10 rounds", `value="0.800"`)
-	again, _, err := s.update(context.Background(), id, s.watch(id).pulse)
+	_, pulse, err := s.update(context.Background(), id, studies.Pulse{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _, err := s.update(context.Background(), id, pulse)
 	if again != nil || err != nil {
 		t.Errorf("nothing is new: %v, %q", err, again)
 	}
+}
+
+// A page that is left takes what was read for it along, and there are only so many live pages.
+func TestStreamsEnd(t *testing.T) {
+	path, store := database(t)
+	id := add(t, store, head("scale", "small", "CPU"), 5, false)
+	s := serving(t, path)
+	w, leave := s.watch(id)
+	if _, _, err := s.update(t.Context(), id, studies.Pulse{}); err != nil || len(w.trials) != 5 {
+		t.Fatalf("%d trials were read, %v", len(w.trials), err)
+	}
+	if leave(); len(s.library.watched) != 0 {
+		t.Error("nobody watches, and the study is still kept")
+	}
+	for range mostStreams {
+		s.streams <- struct{}{}
+	}
+	if _, body, _ := get(t, s, "/studies/1/events"); !strings.Contains(body, "Too many pages are live at once") {
+		t.Errorf("%s", body)
+	}
+}
+
+// The number of a page may be anything.
+func TestPagesBeyondTheLast(t *testing.T) {
+	path, store := database(t)
+	add(t, store, head("scale", "small", "CPU"), 5, false)
+	s := serving(t, path)
+	for _, number := range []string{"2", "1000", "922337203685477580", "9223372036854775807"} {
+		wants(t, mustGet(t, s, "/studies/1/trials?page="+number), "trials/4")
+	}
+	says(t, s, "/studies/1/trials?page=9223372036854775808", http.StatusBadRequest, "is not the number of a page")
 }

@@ -62,7 +62,11 @@ type Server struct {
 	library  *library
 	probe    probe
 	closing  chan struct{} // ends the live streams
+	streams  chan struct{} // one token for each of them
 }
+
+// mostStreams bounds the live pages that are open at once.
+const mostStreams = 100
 
 // AddressError says that an address cannot be listened at.
 type AddressError struct {
@@ -104,6 +108,7 @@ func Listen(o Options) (*Server, error) {
 		guard:    g,
 		library:  newLibrary(o.Database),
 		closing:  make(chan struct{}),
+		streams:  make(chan struct{}, mostStreams),
 	}, nil
 }
 

@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 	}
 	_, home, _ := get(t, s, "/")
 	wants(t, home, `<a href="/studies/2">scale, small</a>`, "Example CPU", "/compare?study=2&amp;study=1", "apply",
-		"Needs review")
+		"what to do", "read the page")
 	_, study, _ := get(t, s, "/studies/1")
 	wants(t, study, `href="/studies/1/trials/7"`, "trial 7: ", "pawl tune scale", "Which parameters matter",
 		"How sure the times are", "Time against PARAMETER_3", "Two parameters together")
@@ -329,4 +329,18 @@ func FuzzHost(f *testing.F) {
 			t.Errorf("%q", host)
 		}
 	})
+}
+
+func TestCommandIn(t *testing.T) {
+	for action, want := range map[string]string{
+		"read the page, then pawl apply 3":        "pawl apply 3",
+		"confirm it: pawl tune --resume":          "pawl tune --resume",
+		"read on the page what failed":            "",
+		"read the page: a, b would pay for it":    "",
+		"resume it: pawl tune ./a --out 'my out'": "pawl tune ./a --out 'my out'",
+	} {
+		if got := commandIn(action); got != want {
+			t.Errorf("%s: %q, want %q", action, got, want)
+		}
+	}
 }

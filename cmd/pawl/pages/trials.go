@@ -138,6 +138,7 @@ func (s *Server) trials(r *http.Request) (page, error) {
 	}
 	found := f.sorted(slices.DeleteFunc(all, func(t trial.Trial) bool { return !f.keeps(t) }))
 	data := trialsPage{Study: study, Filter: f, States: states, Orders: orders, Found: len(found)}
+	f.Page = min(f.Page, len(found)/perPage+1)
 	first := min((f.Page-1)*perPage, len(found))
 	last := min(first+perPage, len(found))
 	data.From, data.To = first+1, last
