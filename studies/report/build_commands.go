@@ -7,6 +7,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/studies"
 )
 
 // Suggestion is what to do to get what was measured. There is one only where the
@@ -38,7 +39,7 @@ func suggestion(s *Summary) *Suggestion {
 		return nil
 	case s.Study.Environment.Programs != nil:
 		return programSuggestion(s)
-	case build == nil || s.Study.Backend == replayed:
+	case build == nil || !ranHere(s.Study):
 		return nil
 	}
 	filled := *build
@@ -138,6 +139,8 @@ func Withheld(s *Summary) string {
 		return "There is nothing to apply, so there is no header: the table only says what was compared."
 	case s.Study.Backend == replayed:
 		return "Nothing was compiled here, so there is no header and no command that is known to work."
+	case s.Study.Backend == studies.Ask:
+		return "Another program measured, so there is no header: give it the winner's values."
 	}
 	if s.Study.Environment.Build != nil {
 		return "One of the winner's values cannot stand in a header, so there is none, and no command that is known to work."

@@ -11,6 +11,7 @@ import (
 	"pawl/objective/worker"
 	"pawl/search/trial"
 	"pawl/space"
+	"pawl/studies"
 )
 
 // Checked is the evidence that a point computes what it should: what its results
@@ -173,6 +174,8 @@ func unchecked(s *Summary) string {
 		return ""
 	case s.Study.Backend == replayed:
 		return "Nothing was run here, so nothing was checked here."
+	case s.Study.Backend == studies.Ask:
+		return "Nothing by pawl: the program that measured has to check its results itself."
 	case s.Study.Environment.Programs != nil:
 		return "Nothing: the manifest has no check command."
 	}
