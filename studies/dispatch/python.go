@@ -29,7 +29,7 @@ func (t *Table) Python(w io.Writer) error {
 	line := func(format string, arguments ...any) { fmt.Fprintf(&text, format+"\n", arguments...) }
 	line("# Written by pawl: %s of %s for %s on %s.", page.Count(len(t.Variants), "variant"), escape.Line(t.Kernel),
 		page.Count(len(t.Entries), "workload"), escape.Line(strings.Join(t.devices(), ", ")))
-	line("# configs(device, **sizes) looks values up; autotune replaces triton.autotune and never tunes. Sizes that nobody")
+	line("# configs(device, **sizes) looks values up; autotune replaces triton.autotune and never tunes. Sizes nobody")
 	line("# tuned have the default, and are appended to the file that PAWL_MISSED names, for pawl tune --workload FILE.")
 	if len(t.Domain) > 0 {
 		line("# The kernel is right only where %s.", escape.Line(strings.Join(t.Domain, " and ")))
