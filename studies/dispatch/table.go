@@ -102,6 +102,10 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 					fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study,
 						m.Workload)
 			}
+			if m.Build.Compile != nil {
+				return nil, fmt.Errorf("kernel %s is compiled by a command of its manifest (%s), for which no header is written",
+					p.Kernel, m.Build.Compile[0])
+			}
 			if len(m.Build.Units) > 0 {
 				return nil,
 					fmt.Errorf("kernel %s is linked of several files (%s, %s), whose functions would be there once for every "+

@@ -34,7 +34,7 @@ func background(s *Summary) []Fact {
 		{What: "space", Text: spaceText(s.Study.Space)},
 		{What: "workload", Text: s.Study.Workload, Code: s.Study.Dims},
 		{What: "memory", Text: memoryText(s.Study.Work)},
-		{What: "machine", Text: machineText(s)},
+		{What: "machine", Text: fmt.Sprintf("%s, %d cores, %s, backend %s", e.Device, e.Cores, e.System, s.Study.Backend)},
 		{What: "devices of the farm", Text: devicesText(f.Devices, f.ConfirmedOn)},
 		{What: "driver", Text: e.Driver},
 		{What: "compiler", Text: e.Compiler},
@@ -157,13 +157,4 @@ func timeRows(s *Summary) (rows []timeRow) {
 	add("compiling, beside the rest", s.Search.Compiling, false)
 	add("confirming, after the search", spent.Confirming.Seconds(), false)
 	return rows
-}
-
-// machineText names the device, and what it is in, where that is known.
-func machineText(s *Summary) string {
-	e := s.Study.Environment
-	if e.System == "" {
-		return e.Device + ", backend " + s.Study.Backend
-	}
-	return fmt.Sprintf("%s, %d cores, %s, backend %s", e.Device, e.Cores, e.System, s.Study.Backend)
 }

@@ -7,7 +7,6 @@ import (
 	"pawl/internal/escape"
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/studies"
 )
 
 // Suggestion is what to do to get what was measured. There is one only where the
@@ -41,6 +40,10 @@ func suggestion(s *Summary) *Suggestion {
 		return programSuggestion(s)
 	case build == nil || !ranHere(s.Study):
 		return nil
+	}
+	if build.Compile != nil {
+		command := kernels.ObjectCommand(build.Source, build.Compile, s.Winner.Point, build.Constants)
+		return &Suggestion{Command: escape.Shell(command...), Macros: macros(s)}
 	}
 	filled := *build
 	filled.Flags = kernels.FlagsAt(build.Flags, s.Winner.Point)
@@ -137,10 +140,8 @@ func Withheld(s *Summary) string {
 		return ""
 	case !s.Advice.Verdict.Usable():
 		return "There is nothing to apply, so there is no header: the table only says what was compared."
-	case s.Study.Backend == replayed:
+	case !ranHere(s.Study):
 		return "Nothing was compiled here, so there is no header and no command that is known to work."
-	case s.Study.Backend == studies.Ask:
-		return "Another program measured, so there is no header: give it the winner's values."
 	}
 	if s.Study.Environment.Build != nil {
 		return "One of the winner's values cannot stand in a header, so there is none, and no command that is known to work."

@@ -11,7 +11,6 @@ import (
 	"pawl/objective/worker"
 	"pawl/search/trial"
 	"pawl/space"
-	"pawl/studies"
 )
 
 // Checked is the evidence that a point computes what it should: what its results
@@ -172,10 +171,8 @@ func unchecked(s *Summary) string {
 	switch {
 	case s.Winner == nil || checkedRows(s) != nil:
 		return ""
-	case s.Study.Backend == replayed:
+	case !ranHere(s.Study):
 		return "Nothing was run here, so nothing was checked here."
-	case s.Study.Backend == studies.Ask:
-		return "Nothing by pawl: the program that measured has to check its results itself."
 	case s.Study.Environment.Programs != nil:
 		return "Nothing: the manifest has no check command."
 	}

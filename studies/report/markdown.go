@@ -106,7 +106,7 @@ func (m *markdown) instructions(s *Summary) {
 	g := s.Suggestion
 	m.Paragraph("## How to apply")
 	if g.Header == "" {
-		m.Paragraph("Make the winner the default of the manifest (%s), or run it in the kernel's folder:",
+		m.Paragraph("Make the winner the default of the manifest (%s), or run this in the kernel's folder:",
 			code(fmt.Sprintf("pawl apply %d --manifest", s.Study.ID)))
 		m.Code("sh", g.Command)
 		return

@@ -247,8 +247,11 @@ func openSpace(ctx context.Context, o Options) (*subject, error) {
 		place: inRecord{}, pool: pool, space: studies.NewSpaceFacts(pool),
 		head: studies.Study{
 			Kernel: name, Origin: o.Kernel, Workload: cmp.Or(o.Study.Workload, "default"), Backend: studies.Ask,
-			Source:      "space " + points.Fingerprint(),
-			Environment: objective.Environment{Backend: studies.Ask, Device: cmp.Or(o.Study.Device, "an unnamed device")},
+			Source: "space " + points.Fingerprint(),
+			Environment: objective.Environment{
+				Backend: studies.Ask, Device: cmp.Or(o.Study.Device, "an unnamed device"), Cores: runtime.NumCPU(),
+				System: runtime.GOOS + "/" + runtime.GOARCH,
+			},
 		},
 	}, nil
 }
