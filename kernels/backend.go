@@ -26,6 +26,8 @@ type Backend struct {
 	Program bool
 	// Languages are what its compilers read; a program has none.
 	Languages []Language
+	// Objects says that it links what a command of the manifest has compiled, of any language.
+	Objects bool
 	// Optimization is the flag that a kernel gets whose manifest says nothing about
 	// optimization. A compiler's own default is none at all, or is by backend another
 	// one than people build with, and what is best without is seldom best with it.
@@ -51,7 +53,8 @@ type Language struct {
 var Backends = []Backend{
 	{
 		Name:         Host,
-		Languages:    []Language{{Host, append([]string{".c"}, CPlusPlusSuffixes...)}},
+		Languages:    []Language{{Host, append([]string{".c"}, CPlusPlusSuffixes...)}, {Key: object}},
+		Objects:      true,
 		Optimization: "-O2", ReferenceFlags: []string{"-O2"},
 		Variables: []string{"CC"},
 		section:   func(m *manifest) *section { return m.Host },

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -60,7 +61,7 @@ func (b *builder) build() (*Kernel, error) {
 	for _, step := range []func() error{
 		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
 		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.decided, b.launch, b.work, b.flags, b.rivals, b.answers,
-		b.commands,
+		b.commands, b.compiles,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -140,6 +141,9 @@ func (b *builder) sources() error {
 			if file.Text != "" {
 				b.kernel.named = append(b.kernel.named, file.Text)
 			}
+		}
+		if backend.Objects && len(merged.Keys.Compile) > 0 {
+			b.kernel.suffixes = append(b.kernel.suffixes, path.Ext(merged.Source.Text))
 		}
 		for _, a := range merged.Keys.Args {
 			for _, file := range slices.Concat(a.From, a.Answer) {

@@ -47,6 +47,9 @@ type Kernel struct {
 	Origin string
 	// Flags go to the compiler without a shell, with the point's values in them ([FlagsAt]).
 	Flags []string
+	// Compile makes an object file or a static library of Source, in the place of the C compiler, with names in braces
+	// ([CommandLine], [ObjectValues]); empty where that compiles.
+	Compile []string
 	// ArchSpecific asks for code that only the device's own architecture runs
 	// (sm_90a instead of sm_90), for instructions that need it.
 	ArchSpecific bool
@@ -71,8 +74,10 @@ type Kernel struct {
 	Rivals []Rival
 
 	named []string // files that the manifest names, for any backend
-	flags []string // of any backend
-	data  []string // files with the contents of arguments, of any backend
+	// suffixes are those of sources that commands compile, for any backend.
+	suffixes []string
+	flags    []string // of any backend
+	data     []string // files with the contents of arguments, of any backend
 	// unfuzzed says that the manifest has no fuzz section at all.
 	unfuzzed    bool
 	defines     []define

@@ -133,6 +133,9 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := k.alike(folder); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	for _, name := range append([]string{k.Reference, k.Naive}, k.Sources()...) {
 		if name == "" {
 			continue

@@ -41,8 +41,10 @@ type keys struct {
 	Tolerance   *arguments.ToleranceEntry            `yaml:"tolerance"`
 	Work        *workEntry                           `yaml:"work"`
 	Flags       []document.Scalar                    `yaml:"flags"`
-	Include     []document.Scalar                    `yaml:"include"`
-	Rivals      *document.Entries[[]document.Scalar] `yaml:"rivals"`
+	// Compile makes an object of the source, in the place of the C compiler.
+	Compile []document.Scalar                    `yaml:"compile"`
+	Include []document.Scalar                    `yaml:"include"`
+	Rivals  *document.Entries[[]document.Scalar] `yaml:"rivals"`
 	// Defines are compile-time constants computed from the dimensions.
 	Defines *document.Entries[document.Scalar] `yaml:"defines"`
 	// Minimize and Maximize say what is compared, Require what must hold of what was measured.
@@ -170,6 +172,16 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 		return nil
 	}
 	return s.every.UnmarshalYAML(node)
+}
+
+// names reports whether there is a file for a key.
+func (s sources) names(key string) bool {
+	for k := range s.byBackend.All() {
+		if k.Text == key {
+			return true
+		}
+	}
+	return false
 }
 
 func (s sources) of(backend Backend) sourceFiles {

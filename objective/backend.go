@@ -83,6 +83,8 @@ type Build struct {
 	Flags []string `json:"flags"`
 	// Libraries are the flags of what the kernel is linked with.
 	Libraries []string `json:"libraries,omitempty"`
+	// Compile makes an object of the source where the compiler of C only links it, with names in braces.
+	Compile []string `json:"compile,omitempty"`
 	// Constants are the macros that come from the sizes of the workload.
 	Constants []kernels.Constant `json:"constants,omitempty"`
 }

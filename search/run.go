@@ -205,28 +205,34 @@ func (e *engine) record(round trial.Round) error {
 // confirm measures the finalists against the default, and then the way from
 // the default to the winner.
 func (e *engine) confirm(ctx context.Context) error {
+	study, options := e.confirmation()
+	return confirm.Run(ctx, e.evaluator, study, options)
+}
+
+// confirmation is what confirming the best trials needs.
+func (e *engine) confirmation() (confirm.Study, confirm.Options) {
 	var candidates []confirm.Candidate
 	for _, number := range e.second.ranked() {
 		t := e.study.trials[number]
 		t.Outcome.Samples = e.second.all(t)
 		candidates = append(candidates, confirm.Candidate{Number: t.Number, Point: t.Point, Outcome: t.Outcome})
 	}
-	return confirm.Run(ctx, e.evaluator, confirm.Study{
-		Pool: e.study.pool, Candidates: candidates,
-		Timed:      func() []sampler.Timed { return Timed(e.study.trials) },
-		Rounds:     func() []trial.Round { return e.rounds },
-		Standing:   func() []trial.Round { return trial.StandingRounds(e.study.trials, e.rounds) },
-		Record:     e.record,
-		Disqualify: e.disqualify,
-		Check:      e.check,
-		Refresh:    e.refresh,
-		Late:       func(phase trial.Phase) bool { return e.options.late(phase, e.elapsed()) },
-		Stopped:    e.options.stopped,
-		Progress:   e.observer.round,
-	}, confirm.Options{
-		Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,
-		Seed: cmp.Or(e.options.OrderSeed, e.options.Seed), Lanes: e.options.Lanes,
-	})
+	return confirm.Study{
+			Pool: e.study.pool, Candidates: candidates,
+			Timed:      func() []sampler.Timed { return Timed(e.study.trials) },
+			Rounds:     func() []trial.Round { return e.rounds },
+			Standing:   func() []trial.Round { return trial.StandingRounds(e.study.trials, e.rounds) },
+			Record:     e.record,
+			Disqualify: e.disqualify,
+			Check:      e.check,
+			Refresh:    e.refresh,
+			Late:       func(phase trial.Phase) bool { return e.options.late(phase, e.elapsed()) },
+			Stopped:    e.options.stopped,
+			Progress:   e.observer.round,
+		}, confirm.Options{
+			Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,
+			Seed: cmp.Or(e.options.OrderSeed, e.options.Seed), Lanes: e.options.Lanes,
+		}
 }
 
 func (e *engine) refresh() {

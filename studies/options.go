@@ -29,9 +29,11 @@ type Definition struct {
 	Sampler  string `flag:"sampler"`
 	Seed     uint64 `flag:"seed"`
 	// Cold learns nothing from earlier studies, and measures anew what was measured today.
-	Cold     bool   `flag:"cold"`
-	Backend  string `flag:"backend" role:"subject"`
-	Record   string `flag:"record" role:"subject" on:"replay"`
+	Cold    bool   `flag:"cold"`
+	Backend string `flag:"backend" role:"subject"`
+	Record  string `flag:"record" role:"subject" on:"replay"`
+	// Device names what somebody else measures on.
+	Device   string `flag:"device" on:"ask"`
 	Compiler string `flag:"compiler" on:"gpu"`
 	Caches   string `flag:"caches" on:"gpu"`
 	// LockClocks is in MHz, 0 for clocks as they are.
@@ -158,6 +160,9 @@ func must(texts map[string]string) Options {
 func (o Options) For(study Study) Options {
 	o.Workload, o.Backend, o.Record = study.Workload, study.Backend, study.Origin
 	texts := o.texts()
+	if study.Backend == Ask {
+		delete(texts, "backend") // the command says so
+	}
 	for _, field := range options {
 		if !field.effective(study.Backend) {
 			delete(texts, field.name)
@@ -238,6 +243,22 @@ func (s Study) Elsewhere(now objective.Environment) string {
 	return ""
 }
 
+// command is the name of the command that runs such a study.
+func (s Study) command() string {
+	if s.Backend == Ask {
+		return "pawl ask"
+	}
+	return "pawl tune"
+}
+
+// Resume is the command that resumes the study.
+func (s Study) Resume() string {
+	if s.Backend == Ask {
+		return s.command() + " --resume " + escape.Shell(s.Origin)
+	}
+	return s.command() + " --resume"
+}
+
 // Reproduction returns the command that runs the study again.
 func (s Study) Reproduction(getenv func(string) string) string {
 	var words []string
@@ -246,7 +267,7 @@ func (s Study) Reproduction(getenv func(string) string) string {
 			words = append(words, variable+"="+escape.Shell(value))
 		}
 	}
-	words = append(words, "pawl tune")
+	words = append(words, s.command())
 	if s.Options.Record == "" {
 		words = append(words, escape.Shell(s.Origin))
 	}

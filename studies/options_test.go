@@ -26,7 +26,10 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 	cuda := Study{ID: 4, Kernel: "k", Origin: "my kernel", Workload: "w", Backend: "cuda"}
 	host := Study{ID: 4, Kernel: "k", Origin: "./k", Workload: "w", Backend: "host"}
 	replay := Study{ID: 4, Kernel: "k", Origin: "k.json", Workload: "w", Backend: "replay"}
+	ask := Study{ID: 4, Kernel: "k", Origin: "k.yaml", Workload: "w", Backend: "ask"}
 	short, warm := usual, usual
+	elsewhere := usual
+	elsewhere.Device = "a simulator"
 	short.Trials = 5
 	warm.Caches, warm.Budget = "warm", 45*time.Second
 	many := Options{
@@ -48,6 +51,8 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 		{short, replay,
 			"pawl tune --workload w --sampler auto --seed 1 --backend replay --record k.json --trials 5 --finalists 5 " +
 				"--rounds 10"},
+		{elsewhere, ask,
+			"pawl ask k.yaml --workload w --sampler auto --seed 1 --device 'a simulator' --finalists 5 --rounds 10"},
 		{many, cuda,
 			"pawl tune 'my kernel' --workload w --sampler gp --seed 7 --cold --backend cuda --compiler nvrtc --caches warm " +
 				"--lock-clocks 1500 --samples 9 --run-timeout 2s --compile-timeout 7s --trials 5 --budget 3m0s --target 2x " +

@@ -14,6 +14,9 @@ import (
 	"pawl/space"
 )
 
+// Ask is the backend of a study whose points somebody else measures: pawl ask.
+const Ask = "ask"
+
 // Study is the head of a study: what was tuned, where and how.
 type Study struct {
 	ID int64 `json:"id"`

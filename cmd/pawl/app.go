@@ -52,9 +52,9 @@ func newApp(env console.Environment) *cli.App {
 		{console.Everyday, []*cli.Command{kernelcmd.InitCommand(env), kernelcmd.CheckCommand(env), studycmd.TuneCommand(env),
 			kernelcmd.BenchCommand(env), gatecmd.Command(env), studycmd.ApplyCommand(env), studycmd.ServeCommand(env)}},
 		{"More", []*cli.Command{kernelcmd.FuzzCommand(env), kernelcmd.BuildCommand(env), kernelcmd.ProfileCommand(env),
-			kernelcmd.SpaceCommand(env), kernelcmd.ImportCommand(env), studycmd.Command(env), studycmd.ReportCommand(env),
-			studycmd.DispatchCommand(env), studycmd.SimulateCommand(env), gatecmd.RivalsCommand(env),
-			gatecmd.CompareCommand(env),
+			kernelcmd.SpaceCommand(env), kernelcmd.ImportCommand(env), studycmd.AskCommand(env), studycmd.Command(env),
+			studycmd.ReportCommand(env), studycmd.DispatchCommand(env), studycmd.SimulateCommand(env),
+			gatecmd.RivalsCommand(env), gatecmd.CompareCommand(env),
 			kernelcmd.DoctorCommand(env), completionCommand(env)}},
 		{"CI and farm", []*cli.Command{gatecmd.BaselineCommand(env), cicmd.Command(env), farmcmd.Command(env)}},
 	} {

@@ -10,7 +10,7 @@ import (
 	"pawl/studies"
 )
 
-// Every flag of pawl tune is either recorded with the study or known to change no
+// Every flag of pawl tune and pawl ask is either recorded with the study or known to change no
 // result: a new one that is neither would be lost on resume and in the command that
 // reproduces the study.
 func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
@@ -21,13 +21,15 @@ func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
 			known = append(known, name)
 		}
 	}
-	for _, flag := range commands.TuneCommand(console.Environment{}).Flags {
+	unused := slices.Clone(known)
+	for _, flag := range slices.Concat(commands.TuneCommand(console.Environment{}).Flags,
+		commands.AskCommand(console.Environment{}).Flags) {
 		if !slices.Contains(known, flag.Names()[0]) {
 			t.Errorf("--%s is not recorded", flag.Names()[0])
 		}
-		known = slices.DeleteFunc(known, func(name string) bool { return name == flag.Names()[0] })
+		unused = slices.DeleteFunc(unused, func(name string) bool { return name == flag.Names()[0] })
 	}
-	if len(known) > 0 {
-		t.Errorf("there are no flags %s", known)
+	if len(unused) > 0 {
+		t.Errorf("there are no flags %s", unused)
 	}
 }

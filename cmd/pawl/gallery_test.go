@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -50,6 +51,11 @@ func TestGalleryTunes(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatal(err)
+			}
+			if len(k.Compile) > 0 {
+				if _, err := exec.LookPath(k.Compile[0]); err != nil {
+					t.Skip(err)
+				}
 			}
 			output, err := asPawl(t, dir, "tune", "./kernel", "--backend", k.Backend, "--trials", "2", "--rounds", "3",
 				"--finalists", "1").CombinedOutput()

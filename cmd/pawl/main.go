@@ -18,6 +18,7 @@ import (
 
 func main() {
 	start(console.Environment{
+		Stdin:   os.Stdin,
 		Stdout:  &console.Output{File: os.Stdout},
 		Stderr:  &console.Output{File: os.Stderr},
 		Getenv:  os.Getenv,

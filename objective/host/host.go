@@ -67,6 +67,8 @@ type Backend struct {
 	device  string
 	linking []string // flags for the linker
 	facts   objective.Facts
+	// compiler makes objects of the kernel's sources; nil where the C compiler compiles them.
+	compiler *objectCompiler
 	// sanitizer is nil except in a copy that Sanitized returns.
 	sanitizer *sanitizer
 }
@@ -86,7 +88,6 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 		cores:  semaphore.NewWeighted(int64(options.Cores)),
 		device: Processor(),
 	}
-	b.facts = b.describe()
 	var err error
 	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
 		return nil, err
@@ -94,7 +95,12 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	if b.dir, err = filepath.Abs(b.dir); err != nil {
 		return nil, err
 	}
-	if options.Toolchain == nil {
+	if options.Toolchain != nil {
+		if b.compiler, err = findObjectCompiler(ctx, k, b.dir); err != nil {
+			return nil, err
+		}
+	}
+	if b.facts = b.describe(); options.Toolchain == nil {
 		return b, nil
 	}
 	// A kernel that uses what nobody defines should not even link. Not every linker
@@ -116,6 +122,13 @@ func (b *Backend) Preflight(point space.Point) *objective.Failure { return b.lim
 
 // Compile builds the shared object of a point.
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
+	if b.compiler != nil {
+		entry, err := b.object(ctx, point)
+		if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
+			return objective.Binary{}, failure, err
+		}
+		return b.binary(entry), nil, nil
+	}
 	flags := kernels.FlagsAt(b.kernel.Flags, point)
 	if b.sanitizer != nil {
 		flags = append(flags, b.sanitizer.flags...)
@@ -297,26 +310,33 @@ func (b *Backend) describe() objective.Facts {
 	if toolchain == nil {
 		toolchain = &Toolchain{}
 	}
+	environment := objective.Environment{
+		Backend:  DeviceName,
+		Device:   b.device,
+		Cores:    b.options.Cores,
+		System:   runtime.GOOS + "/" + runtime.GOARCH,
+		Compiler: toolchain.Version,
+		Flags:    strings.Join(b.kernel.Flags, " "),
+		Build: &objective.Build{
+			Source: b.kernel.Source, Units: b.kernel.Units, Compiler: toolchain.Command,
+			Flags:     slices.Concat(in.flags(b.kernel.Source), b.kernel.IncludeFlags(), b.kernel.Flags),
+			Libraries: b.libraries(), Constants: b.options.Constants,
+		},
+		Measure: objective.Measure(b.kernel),
+		Commit:  git.CheckedOut(b.kernel.Dir),
+	}
+	if b.compiler != nil {
+		environment.Compiler, environment.Flags = cmp.Or(b.compiler.version, b.compiler.command[0]), ""
+		environment.Build = &objective.Build{
+			Source: b.kernel.Source, Compile: b.kernel.Compile, Constants: b.options.Constants,
+		}
+	}
 	return objective.Facts{
 		Width:    1,     // the cores are shared, but one point is timed at a time
 		Resident: false, // a process is cheap here, and a kernel may do anything to the one it runs in
 		// Not what this processor can do, which no formula tells, but what none can: a
 		// time below it is a mistake or a fraud.
-		Roofline: objective.Roofline{Flops: cores * mostFlops, Bytes: cores * mostBytes, Loose: true},
-		Environment: objective.Environment{
-			Backend:  DeviceName,
-			Device:   b.device,
-			Cores:    b.options.Cores,
-			System:   runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler: toolchain.Version,
-			Flags:    strings.Join(b.kernel.Flags, " "),
-			Build: &objective.Build{
-				Source: b.kernel.Source, Units: b.kernel.Units, Compiler: toolchain.Command,
-				Flags:     slices.Concat(in.flags(b.kernel.Source), b.kernel.IncludeFlags(), b.kernel.Flags),
-				Libraries: b.libraries(), Constants: b.options.Constants,
-			},
-			Measure: objective.Measure(b.kernel),
-			Commit:  git.CheckedOut(b.kernel.Dir),
-		},
+		Roofline:    objective.Roofline{Flops: cores * mostFlops, Bytes: cores * mostBytes, Loose: true},
+		Environment: environment,
 	}
 }

@@ -37,6 +37,9 @@ const sanitizerOptions = "abort_on_error=1:halt_on_error=1:detect_leaks=0:handle
 // undefined behaviour. Their runtime must be in the worker before anything
 // else, so it is preloaded.
 func (b *Backend) Sanitized(ctx context.Context) ([]objective.Sanitizer, error) {
+	if b.compiler != nil {
+		return nil, fmt.Errorf("%w: %s is compiled by %s", objective.ErrNoSanitizer, b.kernel.Source, b.kernel.Compile[0])
+	}
 	runtime, err := b.options.Toolchain.library(ctx, sanitizerRuntime)
 	if err != nil {
 		return nil, err

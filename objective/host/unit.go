@@ -17,7 +17,12 @@ import (
 func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.Step) []byte {
 	in := languageOf(source)
 	var text strings.Builder
-	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
+	if source == "" {
+		text.WriteString("#include <stdint.h>\n")
+		writePrototypes(&text, k, steps)
+	} else {
+		fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
+	}
 	writeSymbols(&text, k, in, steps)
 	if in == languageCPlusPlus &&
 		slices.ContainsFunc(k.Arguments, func(a arguments.Argument) bool { return a.Lanes > 1 }) {
@@ -34,6 +39,28 @@ func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.
 	}
 	text.WriteString("}\n")
 	return []byte(text.String())
+}
+
+// writePrototypes declares the functions of a source that is not C, as the manifest has them.
+func writePrototypes(text *strings.Builder, k *kernels.Kernel, steps []kernels.Step) {
+	for _, step := range steps {
+		var types []string
+		for _, i := range step.Arguments {
+			a, kind := k.Arguments[i], ""
+			switch {
+			case a.Value != nil:
+				kind = a.Element.C
+			case a.Lanes > 1:
+				kind = "void *"
+			case a.Out || a.Scratch:
+				kind = a.Element.C + " *"
+			default:
+				kind = "const " + a.Element.C + " *"
+			}
+			types = append(types, kind)
+		}
+		fmt.Fprintf(text, "void %s(%s);\n", step.Entry, strings.Join(types, ", "))
+	}
 }
 
 // anyPointer becomes a pointer to whatever structure the function takes, which C does by itself.

@@ -110,7 +110,7 @@ func (c *Change) header(o Options) error {
 	}
 	if c.Summary.Suggestion.Header == "" {
 		if !o.Manifest {
-			return c.refuse("%s is a program, which takes no header",
+			return c.refuse("%s is built by commands of its manifest and takes no header",
 				c.Kernel.Name).advise("--manifest makes the winner the default of its manifest")
 		}
 		return nil

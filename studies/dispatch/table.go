@@ -30,6 +30,11 @@ type Table struct {
 	// the others may be near.
 	Sizes []string `json:"sizes"`
 	Fixed []string `json:"fixed_sizes"`
+	// Arguments are the kernel's arguments that are sizes, by the size.
+	Arguments map[string]string `json:"size_arguments,omitempty"`
+	// Default is the manifest's point, for sizes that nobody tuned; empty where it is wrong on a workload, and in a
+	// table of an earlier pawl.
+	Default space.Point `json:"default,omitzero"`
 	// Domain are the conditions under which the kernel is right at all.
 	Domain   []string  `json:"domain,omitempty"`
 	Variants []Variant `json:"variants"`
@@ -74,7 +79,15 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 		// several cannot be renamed
 		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), ", "),
 		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...),
-		Domain: p.kernel.Domain(),
+		Domain: p.kernel.Domain(), Arguments: map[string]string{},
+	}
+	for _, a := range p.kernel.Arguments {
+		if a.Value != nil && slices.Contains(t.Sizes, a.Value.Source()) {
+			t.Arguments[a.Value.Source()] = a.Name
+		}
+	}
+	if initial := p.Candidates[0]; initial.Wrong == "" { // the default comes first
+		t.Default = initial.Point
 	}
 	shipped := p.Choices[p.Shipped]
 	variants := make([]int, len(p.Workloads))
@@ -88,6 +101,10 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 				return nil,
 					fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study,
 						m.Workload)
+			}
+			if m.Build.Compile != nil {
+				return nil, fmt.Errorf("kernel %s is compiled by a command of its manifest (%s), for which no header is written",
+					p.Kernel, m.Build.Compile[0])
 			}
 			if len(m.Build.Units) > 0 {
 				return nil,

@@ -10,13 +10,16 @@ import (
 	"pawl/internal/page"
 )
 
-// Write writes the header, the JSON and the CMake file into a folder, each as a whole or not
-// at all, and returns their paths.
-func (t *Table) Write(folder string) ([]string, error) {
-	paths, err := page.WriteFiles(folder,
-		page.File{Name: t.Prefix + ".h", Render: t.Header},
-		page.File{Name: t.Prefix + ".json", Render: func(w io.Writer) error { return page.JSON(w, t) }},
-		page.File{Name: t.Prefix + ".cmake", Render: t.CMake})
+// Write writes the header, the JSON and the CMake file into a folder, and the module for Python where that is asked
+// for, each as a whole or not at all, and returns their paths.
+func (t *Table) Write(folder string, python bool) ([]string, error) {
+	files := []page.File{{Name: t.Prefix + ".h", Render: t.Header},
+		{Name: t.Prefix + ".json", Render: func(w io.Writer) error { return page.JSON(w, t) }},
+		{Name: t.Prefix + ".cmake", Render: t.CMake}}
+	if python {
+		files = append(files, page.File{Name: t.Prefix + ".py", Render: t.Python})
+	}
+	paths, err := page.WriteFiles(folder, files...)
 	if err != nil {
 		return paths, fmt.Errorf("writing the table: %w", err)
 	}

@@ -38,8 +38,12 @@ func suggestion(s *Summary) *Suggestion {
 		return nil
 	case s.Study.Environment.Programs != nil:
 		return programSuggestion(s)
-	case build == nil || s.Study.Backend == replayed:
+	case build == nil || !ranHere(s.Study):
 		return nil
+	}
+	if build.Compile != nil {
+		command := kernels.ObjectCommand(build.Source, build.Compile, s.Winner.Point, build.Constants)
+		return &Suggestion{Command: escape.Shell(command...), Macros: macros(s)}
 	}
 	filled := *build
 	filled.Flags = kernels.FlagsAt(build.Flags, s.Winner.Point)
@@ -136,7 +140,7 @@ func Withheld(s *Summary) string {
 		return ""
 	case !s.Advice.Verdict.Usable():
 		return "There is nothing to apply, so there is no header: the table only says what was compared."
-	case s.Study.Backend == replayed:
+	case !ranHere(s.Study):
 		return "Nothing was compiled here, so there is no header and no command that is known to work."
 	}
 	if s.Study.Environment.Build != nil {

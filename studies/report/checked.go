@@ -171,7 +171,7 @@ func unchecked(s *Summary) string {
 	switch {
 	case s.Winner == nil || checkedRows(s) != nil:
 		return ""
-	case s.Study.Backend == replayed:
+	case !ranHere(s.Study):
 		return "Nothing was run here, so nothing was checked here."
 	case s.Study.Environment.Programs != nil:
 		return "Nothing: the manifest has no check command."

@@ -107,7 +107,7 @@ func gateAction(s *Summary) string {
 // ungated says how to compare a winner with what is run today, where nobody has; empty where
 // there is nothing to compare.
 func ungated(s *Summary) string {
-	if s.Gate != nil || s.Winner == nil || s.Study.Backend == replayed {
+	if s.Gate != nil || s.Winner == nil || !ranHere(s.Study) {
 		return ""
 	}
 	return fmt.Sprintf("Compared only with the default, not with your current build: run pawl gate --study %d.",

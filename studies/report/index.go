@@ -140,10 +140,10 @@ func action(s *Summary) string {
 		}
 		return fmt.Sprintf("read the page, then pawl apply %d", s.Study.ID)
 	case Unproven:
-		return "measure longer: pawl tune --resume with more --rounds or --budget"
+		return "measure longer: " + s.Study.Resume() + " with more --rounds or --budget"
 	case Unconfirmed, Nothing:
 		if s.Winner == nil && len(s.Top) > 0 {
-			return "resume it: pawl tune --resume"
+			return "resume it: " + s.Study.Resume()
 		}
 		return "read on the page what failed"
 	}

@@ -62,7 +62,7 @@ func (m *markdown) verdict(s *Summary) {
 		m.Paragraph("%s it is the median over the rounds of the ratio inside each, which is not quite the ratio of the "+
 			"medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is "+
 			"always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured "+
-			"every finalist and the default in random order, in fresh processes.", speedupMeaning(s), len(s.Top))
+			"every finalist and the default in random order, %s.", speedupMeaning(s), len(s.Top), inRounds(s.Study))
 	}
 }
 
@@ -106,7 +106,7 @@ func (m *markdown) instructions(s *Summary) {
 	g := s.Suggestion
 	m.Paragraph("## How to apply")
 	if g.Header == "" {
-		m.Paragraph("Make the winner the default of the manifest (%s), or run it in the kernel's folder:",
+		m.Paragraph("Make the winner the default of the manifest (%s), or run this in the kernel's folder:",
 			code(fmt.Sprintf("pawl apply %d --manifest", s.Study.ID)))
 		m.Code("sh", g.Command)
 		return

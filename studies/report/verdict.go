@@ -59,8 +59,8 @@ func advise(s *Summary) Advice {
 		return Advice{Keep, "You already run this: the default is the only point that there is."}
 	case s.Winner == nil:
 		return Advice{Unconfirmed,
-			"The study ended before its best points were compared with the default in fresh processes. Resume it to confirm " +
-				"them; do not apply anything yet."}
+			"The best points were not yet compared with the default " + inRounds(s.Study) +
+				". Resume the study to confirm them; do not apply anything yet."}
 	case s.Default == nil:
 		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
 	case e == nil:
@@ -95,7 +95,7 @@ func advise(s *Summary) Advice {
 // Confirming is the command that measures the rounds which are missing: with more of them, and with twice the time
 // where the time was over.
 func (s *Summary) Confirming() string {
-	command := "pawl tune --resume"
+	command := s.Study.Resume()
 	if goals := s.Study.Options.Goals; goals.Rounds < s.Evidence.Needed {
 		command += fmt.Sprintf(" --rounds %d", s.Evidence.Needed)
 	}

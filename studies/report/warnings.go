@@ -8,6 +8,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/studies"
 )
 
 // NoisyVariation is the coefficient of variation above which timings are
@@ -20,6 +21,17 @@ const LargeDrift = 0.03
 // replayed is the backend of a study whose answers come from a record.
 const replayed = "replay"
 
+// ranHere reports whether pawl ran what was measured: neither a record nor an asker answered.
+func ranHere(s studies.Study) bool { return s.Backend != replayed && s.Backend != studies.Ask }
+
+// inRounds says how finalists were measured again.
+func inRounds(s studies.Study) string {
+	if s.Backend == studies.Ask {
+		return "side by side"
+	}
+	return "in fresh processes"
+}
+
 // warnings collects what a reviewer should know before trusting the rest.
 func warnings(s *Summary) []string {
 	var found, noisy []string
@@ -27,6 +39,9 @@ func warnings(s *Summary) []string {
 		found = append(found,
 			fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.",
 				s.Study.Environment.Device))
+	}
+	if s.Study.Backend == studies.Ask {
+		found = append(found, "Another program compiled, checked and measured: the times and failures are what it told.")
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && t.CV > NoisyVariation {

@@ -32,7 +32,7 @@ const mostNext = 3
 // whyFaster compares the default with the winner, by the counters that were recorded and by what
 // the compiler says. There is none where nothing is known of either.
 func whyFaster(s *Summary, trials []trial.Trial, profiles []studies.Profile) *Why {
-	if s.Evidence == nil || s.Default == nil || s.Winner == nil || s.Study.Backend == replayed {
+	if s.Evidence == nil || s.Default == nil || s.Winner == nil || !ranHere(s.Study) {
 		return nil
 	}
 	before, after := factsOf(s, s.Default, profiles), factsOf(s, s.Winner, profiles)

@@ -29,7 +29,7 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 		return err
 	}
 	r.free() // its workers would wait beside those of other workloads
-	budget := limited(r.Study.Goals).Budget
+	budget := r.limited().Budget
 	if budget > 0 {
 		budget = max(budget-head.Elapsed, time.Duration(acrossShare*float64(budget)))
 	}

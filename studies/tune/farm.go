@@ -166,7 +166,7 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	if err != nil {
 		return nil, err
 	}
-	t, pool, err := target(ctx, k, o.Study)
+	t, pool, err := target(ctx, k, o)
 	if err != nil {
 		return nil, err
 	}

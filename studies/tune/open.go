@@ -90,6 +90,8 @@ func open(ctx context.Context, o Options) (*subject, error) {
 		return openFarm(ctx, o)
 	case o.Study.Backend == Replay:
 		return openReplay(o)
+	case o.Study.Backend == studies.Ask:
+		return openSpace(ctx, o)
 	}
 	return openKernel(ctx, o)
 }
@@ -105,7 +107,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, pool, err := target(ctx, k, o.Study)
+	t, pool, err := target(ctx, k, o)
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +152,8 @@ func ahead(k *kernels.Kernel, lanes int) search.Options {
 }
 
 // target chooses the workload that is tuned, and finds its valid points.
-func target(ctx context.Context, k *kernels.Kernel, o studies.Options) (t devices.Target, pool *space.Pool, err error) {
-	if t, err = devices.NewTarget(k, o.Workload); err != nil {
+func target(ctx context.Context, k *kernels.Kernel, o Options) (t devices.Target, pool *space.Pool, err error) {
+	if t, err = devices.NewTarget(k, o.Study.Workload); err != nil {
 		return t, nil, err
 	}
 	if pool, err = validPoints(ctx, t.Space, o); err != nil {
@@ -182,15 +184,15 @@ func describeKernel(t devices.Target, device objective.Environment,
 }
 
 // validPoints finds the valid points, for no longer than the whole budget.
-func validPoints(ctx context.Context, s *space.Space, o studies.Options) (*space.Pool, error) {
-	if budget := limited(o.Goals).Budget; budget > 0 {
+func validPoints(ctx context.Context, s *space.Space, o Options) (*space.Pool, error) {
+	if budget := o.limited().Budget; budget > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, budget,
 			fmt.Errorf("the budget of %v was over before enough valid points were found: the constraints leave too few "+
 				"of %.3g", budget, s.Product()))
 		defer cancel()
 	}
-	pool, err := s.Pool(space.PoolOptions{Seed: o.Seed, Done: ctx.Done()})
+	pool, err := s.Pool(space.PoolOptions{Seed: o.Study.Seed, Done: ctx.Done()})
 	if errors.Is(err, space.ErrStopped) {
 		return nil, fmt.Errorf("%w: %w", err, context.Cause(ctx))
 	}
@@ -227,6 +229,29 @@ func openReplay(o Options) (*subject, error) {
 		head: studies.Study{
 			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
 			Backend: Replay, Source: "record " + path, Environment: record.Environment,
+		},
+	}, nil
+}
+
+// openSpace opens a space whose points somebody else measures.
+func openSpace(ctx context.Context, o Options) (*subject, error) {
+	name, points, err := kernels.LoadSpace(o.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := validPoints(ctx, points, o)
+	if err != nil {
+		return nil, fmt.Errorf("space %s: %w", name, err)
+	}
+	return &subject{
+		place: inRecord{}, pool: pool, space: studies.NewSpaceFacts(pool),
+		head: studies.Study{
+			Kernel: name, Origin: o.Kernel, Workload: cmp.Or(o.Study.Workload, "default"), Backend: studies.Ask,
+			Source: "space " + points.Fingerprint(),
+			Environment: objective.Environment{
+				Backend: studies.Ask, Device: cmp.Or(o.Study.Device, "an unnamed device"), Cores: runtime.NumCPU(),
+				System: runtime.GOOS + "/" + runtime.GOARCH,
+			},
 		},
 	}, nil
 }

@@ -60,7 +60,7 @@ func (r *run) describe() studies.Study {
 	study.Environment.Pawl = r.Version
 	study.Created = time.Now()
 	asked := r.Study
-	asked.Goals = limited(asked.Goals)
+	asked.Goals = r.limited()
 	study.Options = asked.For(study)
 	study.Command = study.Reproduction(r.Getenv)
 	return study

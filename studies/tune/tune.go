@@ -42,8 +42,11 @@ type Options struct {
 	// asked for explicitly, which alone can contradict a study that is resumed.
 	Study studies.Options
 	Given []string
-	// Kernel is the name of an embedded kernel or a folder. Empty means attention.
+	// Kernel is the name of an embedded kernel or a folder. Empty means attention. With backend ask it is the
+	// file of a space.
 	Kernel string
+	// Loop asks a session and tells it, with backend ask, until somebody has had enough.
+	Loop func(ctx context.Context, session *search.Session, store *studies.Store, study studies.Study) error
 	// Resume goes on with the newest study of the same kernel, workload and sources.
 	Resume bool
 	// Lanes is how many compilers run at once. Zero means one per core.
@@ -125,7 +128,7 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 		r.Notice(text)
 	}
 	r.Begin(study, past, r.pool)
-	goals := limited(r.Study.Goals)
+	goals := r.limited()
 	if r.elsewhere(study) {
 		goals.Budget -= time.Duration(acrossShare * float64(goals.Budget))
 	}
@@ -157,6 +160,14 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past trial.Past
 	if err != nil {
 		return result, err
 	}
+	if r.Loop != nil {
+		session, err := search.NewSession(r.pool, recorder, past, options)
+		if err != nil {
+			return result, err
+		}
+		err = r.Loop(ctx, session, r.store, recorded)
+		return session.Close(), err
+	}
 	for {
 		result, err = search.Run(ctx, r.pool, r.evaluator, recorder, past, options)
 		var gone *ask.GoneError
@@ -180,9 +191,11 @@ type run struct {
 	store *studies.Store
 }
 
-// limited gives goals without a limit the default budget.
-func limited(goals trial.Goals) trial.Goals {
-	if goals.Trials == 0 && goals.Budget == 0 {
+// limited returns the goals, with the default budget where there is no limit. Whoever measures themselves end when
+// they like.
+func (o Options) limited() trial.Goals {
+	goals := o.Study.Goals
+	if goals.Trials == 0 && goals.Budget == 0 && o.Loop == nil {
 		goals.Budget = DefaultBudget
 	}
 	return goals
@@ -194,7 +207,7 @@ func explain(err error, study studies.Study) error {
 		return fmt.Errorf("%w\nThe search was ended to save your time. Fix the source or the flags in the manifest "+
 			"(flags: %s), or try another compiler with CC", err, study.Environment.Flags)
 	}
-	return fmt.Errorf("%w\nFinished trials are saved as study %d; pawl tune --resume goes on", err, study.ID)
+	return fmt.Errorf("%w\nFinished trials are saved as study %d; %s goes on", err, study.ID, study.Resume())
 }
 
 // check finds what is wrong with what was asked for. Errors name the flags of pawl

@@ -12,6 +12,8 @@ import (
 
 // Environment is the world outside: everything that a test may want to change.
 type Environment struct {
+	// Stdin is read by pawl ask alone.
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	// Command is what stands behind -- of pawl bench; nil where there is none.

@@ -25,6 +25,7 @@ type dispatchOptions struct {
 	points, finalists, rounds int // 0 for the library's own
 	worstLoss, prefix, to     string
 	with                      cli.StringSlice
+	python                    bool
 	budget                    time.Duration
 }
 
@@ -88,6 +89,13 @@ func DispatchCommand(env console.Environment) *cli.Command {
 				Name:        "with",
 				Destination: &o.with,
 				Usage:       "join the table that another machine has written as JSON into this `FILE`; may be repeated",
+			},
+			&cli.BoolFlag{
+				Name:               "python",
+				Destination:        &o.python,
+				DisableDefaultText: true,
+				Usage: "write a Python module too, which looks values up and stands in for triton.autotune without " +
+					"tuning",
 			},
 			&cli.StringFlag{
 				Name:        "prefix",
@@ -169,7 +177,7 @@ func (o *dispatchOptions) write(env console.Environment, plan *dispatch.Plan) er
 	if folder == "" {
 		folder = filepath.Join(o.Out, escape.FileName(plan.Kernel))
 	}
-	files, err := table.Write(folder)
+	files, err := table.Write(folder, o.python)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,8 @@ func TuneCommand(env console.Environment) *cli.Command {
 				Destination: &o.Workload,
 				DefaultText: "the manifest's first",
 				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes " +
-					"(B=8+S=384) or a range of them to draw from (S=256..4096): each has a study, and a share of the budget",
+					"(B=8+S=384), a range of them to draw from (S=256..4096) or a file of sizes that were missed " +
+					"(missed.jsonl): each has a study, and a share of the budget",
 			},
 			&cli.StringFlag{
 				Name:        "backend",
@@ -239,7 +240,7 @@ func runTune(ctx context.Context, env console.Environment, o tuneOptions) error 
 	shown := &latestDisplay{}
 	ctx, interruption, done := console.Interruptible(ctx, env, shown)
 	defer done()
-	if severalWorkloads(o.Workload) && o.Backend != tune.Replay {
+	if tune.SeveralWorkloads(o.Workload) && o.Backend != tune.Replay {
 		return tuneWorkloads(ctx, env, o, shown, interruption)
 	}
 	_, err := tuneOne(ctx, env, o, shown, interruption)

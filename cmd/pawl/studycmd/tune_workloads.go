@@ -11,7 +11,6 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/studies/report"
 	"pawl/studies/tune"
@@ -97,9 +96,4 @@ func (o tuneOptions) printNext(env console.Environment, unconfirmed []string) {
 	}
 	fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n",
 		command("dispatch", o.Workload))
-}
-
-// severalWorkloads reports whether --workload asks for more than one name.
-func severalWorkloads(workload string) bool {
-	return workload == tune.AllWorkloads || strings.Contains(workload, ",") || kernels.IsRange(workload)
 }

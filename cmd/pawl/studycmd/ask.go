@@ -1,0 +1,138 @@
+package studycmd
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/page"
+	"pawl/search"
+	"pawl/search/sampler"
+	"pawl/search/trial"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/dialog"
+	"pawl/studies/report"
+	"pawl/studies/tune"
+)
+
+// askOptions are the flags of pawl ask.
+type askOptions struct {
+	console.Common
+	trial.Goals
+	given  []string
+	file   string
+	resume bool
+}
+
+func AskCommand(env console.Environment) *cli.Command {
+	var o askOptions
+	return &cli.Command{
+		Name:      "ask",
+		Usage:     "search a space whose points your own program measures",
+		ArgsUsage: "SPACE.yaml",
+		Description: console.Details(
+			"Reads one JSON object a line and answers each with one: {\"do\": \"ask\"} gives the next point,\n"+
+				"{\"do\": \"tell\", \"trial\": 0, \"ms\": [1.9, 2.0]} or {..., \"failure\": \"REASON\"} says what came of it,\n"+
+				"{\"do\": \"best\"} and {\"do\": \"report\"} say what is known. SPACE.yaml has the params and constraints of a\n"+
+				"manifest. When the trials are done, the finalists are asked for again, in rounds; then ask answers\n"+
+				"{\"done\": ...}. The end of the input ends it and writes the report; --resume hands out again what was\n"+
+				"asked and not told.",
+			"pawl ask space.yaml --trials 40 --resume",
+			"0 done", "2 no point passed", "3 internal or environment error", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("seed", "order-seed", "out", "db"), o.flags()...),
+		Action: func(c *cli.Context) (err error) {
+			if o.file, err = console.AtMostOne(c.Args().Slice(), "space"); err != nil {
+				return err
+			}
+			if o.file == "" {
+				return console.Usagef("which space? pawl ask SPACE.yaml names its file")
+			}
+			o.given, o.Backend = c.FlagNames(), studies.Ask
+			return runAsk(c.Context, env, o)
+		},
+	}
+}
+
+// flags are those that are not shared with other commands.
+func (o *askOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "default",
+			Usage: "the `NAME` of what is measured: each has studies of its own"},
+		&cli.StringFlag{Name: "device", Destination: &o.Device, DefaultText: "none",
+			Usage: "the `NAME` of the device that you measure on: each has studies of its own"},
+		&cli.IntFlag{Name: "trials", Destination: &o.Trials, DefaultText: "no limit",
+			Action: console.AtLeast("trials", 1), Usage: "the largest `NUMBER` of trials"},
+		&cli.DurationFlag{Name: "budget", Destination: &o.Budget, DefaultText: "no limit",
+			Action: console.Positive("budget"), Usage: "the `TIME` for search and confirmation"},
+		&cli.StringFlag{Name: "sampler", Destination: &o.Sampler, Value: sampler.Default,
+			Usage: "how points are chosen: " + strings.Join(sampler.Names(), ", ")},
+		&cli.BoolFlag{Name: "resume", Destination: &o.resume, DisableDefaultText: true,
+			Usage: "resume the last study of the same space, workload and device, if there is one"},
+		&cli.BoolFlag{Name: "cold", Destination: &o.Cold, DisableDefaultText: true,
+			Usage: "learn nothing from earlier studies"},
+		&cli.IntFlag{Name: "finalists", Destination: &o.Finalists, Value: 5, Action: console.AtLeast("finalists", 1),
+			Usage: "how many points are confirmed"},
+		&cli.IntFlag{Name: "rounds", Destination: &o.Rounds, Value: 10, Usage: "how many rounds of confirmation"},
+	}
+}
+
+func runAsk(ctx context.Context, env console.Environment, o askOptions) error {
+	signal.Ignore(syscall.SIGPIPE) // an asker that is gone is the end of the input, and the report is still written
+	ctx, interruption, done := console.InterruptibleBy(ctx, env, env.Stderr, "pawl ask --resume")
+	defer done()
+	pages := func(ctx context.Context, store *studies.Store, study int64) (*report.Summary, string, error) {
+		summary, files, err := report.Publish(ctx, store, o.Out, study)
+		if err != nil {
+			return summary, "", err
+		}
+		return summary, files.Written[0], nil
+	}
+	var path string
+	summary, err := tune.Run(ctx, tune.Options{
+		Study: studies.Options{Definition: o.Definition, Goals: o.Goals},
+		Given: o.given, Kernel: o.file, Resume: o.resume, Database: o.Database(env), Version: console.Version(),
+		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop, OrderSeed: o.Order(), Out: o.Out,
+		Begin: func(study studies.Study, past trial.Past, pool *space.Pool) {
+			interruption.Polite.Store(true)
+			fmt.Fprintf(env.Stderr, "study %d: %s, workload %s, %s, %s asked before\n", study.ID, study.Kernel, study.Workload,
+				page.Count(pool.Len(), "point"), page.Count(len(past.Trials), "trial"))
+		},
+		Observe: func(search.Progress) {}, End: func() {},
+		Loop: func(ctx context.Context, session *search.Session, store *studies.Store, study studies.Study) error {
+			return dialog.Run(ctx, env.Stdin, env.Stdout, interruption.Stop, dialog.Study{
+				Session: session,
+				Summary: func(ctx context.Context) (*report.Summary, error) { return report.Read(ctx, store, study.ID) },
+				Report: func(ctx context.Context) (*report.Summary, string, error) {
+					return pages(ctx, store, study.ID)
+				},
+			})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	left := context.WithoutCancel(ctx)
+	store, err := studies.OpenExisting(left, o.Database(env))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if summary, path, err = pages(left, store, summary.Study.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stderr, "%s: %s\nwrote %s\n", summary.Advice.Verdict, summary.Advice.Sentence, filepath.ToSlash(path))
+	switch {
+	case interruption.Stopped():
+		return console.Answer(console.ExitInterrupted)
+	case summary.Search.OK == 0:
+		return console.Answer(console.ExitNothing)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package host
+
+import (
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective/cache"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+// objectCompiler is the program that a manifest has compile its source, of any language that makes C symbols.
+type objectCompiler struct {
+	command []string // with names in braces
+	// version is the first line that it prints about itself; empty where it does not.
+	version string
+}
+
+// findObjectCompiler looks for the program; nil where the C compiler compiles.
+func findObjectCompiler(ctx context.Context, k *kernels.Kernel, dir string) (*objectCompiler, error) {
+	if len(k.Compile) == 0 {
+		return nil, nil
+	}
+	program := k.Compile[0]
+	if strings.ContainsRune(program, filepath.Separator) && !filepath.IsAbs(program) {
+		program = filepath.Join(dir, program) // as the command finds it, which runs there
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		return nil, fmt.Errorf("kernel %s is compiled by %s, which is not on this machine", k.Name, k.Compile[0])
+	}
+	found := &objectCompiler{command: append([]string{program}, k.Compile[1:]...)}
+	printed, err := (&worker.Compiler{Program: []string{program}, Dir: dir}).Run(ctx, 30*time.Second, nil, "--version")
+	if err == nil {
+		found.version, _, _ = strings.Cut(strings.TrimSpace(printed.Stdout), "\n")
+	}
+	return found, ctx.Err()
+}
+
+// object builds the shared object of a point from what another compiler makes. The key has all files that the
+// compiler may read from the kernel's folder, because nobody here knows what its language includes.
+func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, error) {
+	if err := b.cores.Acquire(ctx, 1); err != nil {
+		return cache.Entry{}, context.Cause(ctx)
+	}
+	defer b.cores.Release(1)
+	values := kernels.ObjectValues(point, b.options.Constants)
+	var environment []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		environment = append(environment, name+"="+values[name])
+	}
+	call := unit(b.kernel, "", point, b.kernel.Launch.Steps...)
+	t := b.options.Toolchain
+	key := cache.NewKey().
+		Add("backend", DeviceName).
+		Add("compiler", b.compiler.version+"\n"+strings.Join(t.Command, " ")+"\n"+t.Version).
+		Add("processor", b.device+"\n"+instructions()).
+		Add("command", strings.Join(b.compiler.command, "\x00")).
+		Add("environment", strings.Join(environment, "\x00")).
+		Add("call", string(call))
+	files, err := b.kernel.Files()
+	if err != nil {
+		return cache.Entry{}, err
+	}
+	for _, file := range files {
+		key.Add("file "+file.Name, string(file.Content))
+	}
+	return b.options.Cache.Get(key, func(path string) error {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		made := filepath.Join(filepath.Dir(path), "object.o")
+		defer os.Remove(made)
+		values[kernels.ObjectFile] = made
+		line := kernels.CommandLine(b.compiler.command, values)
+		compiler := worker.Compiler{Program: line[:1], Dir: b.dir,
+			Environment: append(environment, "TMPDIR="+filepath.Dir(path))}
+		if _, err := compiler.Run(ctx, b.options.CompileTimeout, nil, line[1:]...); err != nil {
+			return worker.FullDisk(err)
+		}
+		if err := linkable(made); err != nil {
+			return &worker.Refusal{Output: "error: " + err.Error(), Status: 1}
+		}
+		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), call, slices.Concat([]string{"-O2"},
+			b.linking, []string{"-shared", "-fPIC", "-o", path, "-x", "c", "-", "-x", "none", made}, libraries)...)
+		return worker.FullDisk(err)
+	})
+}
+
+// linkable says what is wrong with what a command has made, or nothing.
+func linkable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("compile has not written {%s}", kernels.ObjectFile)
+	}
+	file, err := elf.Open(path)
+	if err != nil {
+		return nil // a static library, or no ELF at all: the linker says so
+	}
+	defer file.Close()
+	if file.Type != elf.ET_REL {
+		return errors.New("compile made a program or a shared library: let it make an object file or a static library, " +
+			"which becomes part of what is loaded and checked")
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package dispatch
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/space"
+)
+
+// selection looks values up in the tables that Python writes above it.
+//
+//go:embed selection.py
+var selection string
+
+// Python writes the table as a module that needs nothing but Python 3.8: configs looks values up, and autotune stands
+// in for Triton's decorator and never tunes.
+func (t *Table) Python(w io.Writer) error {
+	if t.Default == (space.Point{}) {
+		return fmt.Errorf("the default of kernel %s is wrong on a workload, so that there is nothing for sizes that nobody "+
+			"tuned: give the manifest another default", t.Kernel)
+	}
+	var text strings.Builder
+	line := func(format string, arguments ...any) { fmt.Fprintf(&text, format+"\n", arguments...) }
+	line("# Written by pawl: %s of %s for %s on %s.", page.Count(len(t.Variants), "variant"), escape.Line(t.Kernel),
+		page.Count(len(t.Entries), "workload"), escape.Line(strings.Join(t.devices(), ", ")))
+	line("# configs(device, **sizes) looks values up; autotune replaces triton.autotune and never tunes. Sizes nobody")
+	line("# tuned have the default, and are appended to the file that PAWL_MISSED names, for pawl tune --workload FILE.")
+	if len(t.Domain) > 0 {
+		line("# The kernel is right only where %s.", escape.Line(strings.Join(t.Domain, " and ")))
+	}
+	line("KERNEL = %s", literal(t.Kernel))
+	var sizes, fixed, arguments []string
+	for i, name := range t.Sizes {
+		sizes = append(sizes, literal(name))
+		if slices.Contains(t.Fixed, name) {
+			fixed = append(fixed, fmt.Sprint(i))
+		}
+		if argument := t.Arguments[name]; argument != "" {
+			arguments = append(arguments, literal(name)+": "+literal(argument))
+		}
+	}
+	line("SIZES = [%s]", strings.Join(sizes, ", "))
+	line("FIXED = [%s]  # positions of sizes that are never taken for others", strings.Join(fixed, ", "))
+	line("ARGUMENTS = {%s}  # the kernel's arguments that are sizes", strings.Join(arguments, ", "))
+	line("VARIANTS = [")
+	for _, v := range t.Variants {
+		line("    %s,", values(v.Point))
+	}
+	line("]")
+	line("DEFAULT = %s", values(t.Default))
+	line("TUNED = {")
+	written := map[string]bool{} // the first counts, as in the header
+	for _, e := range t.Entries {
+		var key []string
+		for _, name := range t.Sizes {
+			key = append(key, fmt.Sprint(e.Sizes[name]))
+		}
+		sizes := key[0]
+		if len(key) > 1 {
+			sizes = "(" + strings.Join(key, ", ") + ")"
+		}
+		place := fmt.Sprintf("(%s, %s)", literal(e.Device), sizes)
+		if !written[place] {
+			line("    %s: VARIANTS[%d],  # %s", place, e.Variant, escape.Line(e.Workload))
+		}
+		written[place] = true
+	}
+	line("}")
+	_, err := io.WriteString(w, text.String()+selection)
+	return err
+}
+
+// values is a point as a dictionary.
+func values(p space.Point) string {
+	var pairs []string
+	for _, a := range p.Assignments() {
+		value := a.Value.String()
+		switch {
+		case a.Value.Kind() == space.Text:
+			value = literal(a.Value.Define())
+		case a.Value.Kind() == space.Boolean:
+			value = strings.ToUpper(value[:1]) + value[1:]
+		}
+		pairs = append(pairs, literal(a.Name)+": "+value)
+	}
+	return "{" + strings.Join(pairs, ", ") + "}"
+}
+
+// literal is a text in Python, whose escapes JSON shares.
+func literal(text string) string {
+	encoded, err := json.Marshal(text)
+	if err != nil {
+		panic("dispatch: " + err.Error())
+	}
+	return string(encoded)
+}
