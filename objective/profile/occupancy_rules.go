@@ -7,12 +7,9 @@ import (
 	"pawl/internal/page"
 )
 
-const (
-	hidden = "if all waiting were hidden, the busiest part would be the limit"
-	// shortLife is for how many cycles a warp lives whose block's place is empty for a noticeable part of the time: some
-	// 350 cycles pass on an H200 before the next block has it.
-	shortLife = 5000
-)
+// shortLife is for how many cycles a warp lives whose block's place is empty for a noticeable part of the time: some
+// 350 cycles pass on an H200 before the next block has it.
+const shortLife = 5000
 
 // occupancyRules are about places for warps that stay empty.
 var occupancyRules = []Rule{
@@ -95,7 +92,8 @@ var occupancyRules = []Rule{
 		Try: "What limits it says where: fewer registers (smaller tiles a thread, less unrolling, launch bounds), less " +
 			"shared memory (smaller tiles, fewer stages), more threads a block; or more independent work in each warp: " +
 			"overlap copies with arithmetic, unroll.",
-		Reason: hidden, Source: guide + ", occupancy", Counter: occupancyMost,
+		Reason: "if all waiting were hidden, the busiest part would be the limit", Source: guide + ", occupancy",
+		Counter: occupancyMost,
 		lost: func(f Facts) (float64, string, bool) {
 			most, there := f.share(occupancyMost)
 			busy := f.busiest()
