@@ -186,7 +186,7 @@ for part in "$@"; do
       done
       cp why/ratchet_report.md "$out/why-regression.md"
       ;;
-    planted) # kernels with one fault each, which the first advice should name; about a minute and a half
+    planted) # kernels with one fault each, which the first advice should name; about three minutes
       ncu=$(command -v ncu || ls /usr/local/cuda/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null | tail -n 1)
       for kernel in copy banks strided spills tail; do
         timed planted.log "$pawl" profile "$planted/$kernel" --out faults
@@ -194,6 +194,12 @@ for part in "$@"; do
           "$ncu" --import "$report" --page raw --csv --print-units base | gzip -9 > "$out/$kernel.csv.gz"
         done
       done
+      # Fifty more in one program, profiled as pawl does it.
+      nvcc -O3 -arch=sm_90 -o many "$planted/../faults/faults.cu"
+      special=sm__inst_executed_pipe_xu.sum kinds=smsp__sass_thread_inst_executed_op
+      timed planted.log "$ncu" --set full --metrics "$special,${kinds}_conversion_pred_on.sum,${kinds}_integer_pred_on.sum,${kinds}_fp64_pred_on.sum" \
+        --import-source no --profile-from-start off --clock-control none --cache-control all --export many.ncu-rep --force-overwrite ./many
+      "$ncu" --import many.ncu-rep --page raw --csv --print-units base | gzip -9 > "$out/faults.csv.gz"
       timed planted.log "$pawl" profile "$planted/banks" --compare default PAD=1
       # A study whose two points are profiled has evidence for the parameter that moves the loss.
       timed planted.log "$pawl" tune "$planted/banks" --trials 2 --rounds 3 --profile --out evidence

@@ -146,6 +146,37 @@ func (w Work) For(dims Dims, point space.Point) (flops, bytes float64, err error
 	return flops, bytes, err
 }
 
+// IsProduct says that a launch multiplies matrices: two of its inputs are matrices, and there is a size with which its
+// flops grow faster than its bytes. Pairs of bodies have such a size too, but inputs of one dimension.
+func (k *Kernel) IsProduct(w Workload, point space.Point) bool {
+	matrices := 0
+	for _, a := range k.Arguments {
+		named := 0
+		for _, size := range a.Shape {
+			if len(size.Names()) > 0 {
+				named++
+			}
+		}
+		if a.Element.Float && (!a.Out || a.Inout) && !a.Scratch && named >= 2 {
+			matrices++
+		}
+	}
+	flops, bytes, err := k.Work.For(w.Dims, point)
+	if err != nil || flops <= 0 || bytes <= 0 || matrices < 2 {
+		return false
+	}
+	for name, size := range w.Dims {
+		larger := maps.Clone(w.Dims)
+		larger[name] = 2 * size
+		more, moved, err := k.Work.For(larger, point)
+		// Of three matrices each size is one of two: in one of the sizes the bytes grow by 5/3 at most. A rest of 1/5.
+		if err == nil && more >= 2*flops && more/flops > 1.15*moved/bytes {
+			return true
+		}
+	}
+	return false
+}
+
 // Workload returns the workload of a name, or the one of some sizes such as B=8+S=384; the
 // empty name is the default.
 func (k *Kernel) Workload(name string) (Workload, error) {

@@ -36,7 +36,8 @@ func (a Advice) Gain() string {
 // unknownRank is where a loss of unknown size stands among the others.
 const unknownRank = 0.25
 
-// Advise returns the advice for a launch, what could gain most first.
+// Advise returns the advice for a launch: causes before symptoms, and what could gain most first among them. A cause
+// that explains little of the largest loss stands where its gain puts it.
 func Advise(f Facts) []Advice {
 	var all []Advice
 	for _, rule := range slices.Concat(Rules, stallRules()) {
@@ -51,7 +52,15 @@ func Advise(f Facts) []Advice {
 		all = append(all, a)
 	}
 	slices.SortStableFunc(all, func(a, b Advice) int { return cmp.Compare(b.rank(), a.rank()) })
-	return all
+	var causes, rest []Advice
+	for _, a := range all {
+		if !a.symptom && a.rank() >= explains*all[0].rank() {
+			causes = append(causes, a)
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	return append(causes, rest...)
 }
 
 func (a Advice) rank() float64 {

@@ -172,22 +172,26 @@ func TestEveryRuleApplies(t *testing.T) {
 	}
 	reread := recorded(t, "reduce")
 	reread.Bytes = 250e6 // half of what it moves
+	planted := faults(t)
 	launches := map[string]Facts{
 		"spills": recorded(t, "spills"), "bank conflicts": recorded(t, "banks"),
 		"uncoalesced accesses": recorded(t, "strided"), "tail": recorded(t, "tail"),
-		"too little work":    with("tail", map[string]float64{gridSize: 33, waves: 0.25}),
-		"uneven load":        with("spills", map[string]float64{cyclesMean: 6e6, cyclesMost: 8e6}),
-		"too few warps":      recorded(t, "attention"),
-		"latency":            with("attention", map[string]float64{warpsActive: 60, occupancyMost: 100}),
-		"memory-bound":       recorded(t, "copy"),
-		"repeated reads":     reread,
-		"L2-bound":           recorded(t, "spills"),
-		"L1-bound":           with("copy", map[string]float64{l1Busy: 93}),
-		"compute-bound":      with("tail", map[string]float64{smBusy: 90}),
-		"no tensor cores":    with("tail", map[string]float64{smBusy: 90}),
-		"divergent branches": with("tail", map[string]float64{threadsPerInst: 8}),
-		"low clock":          recorded(t, "attention"),
-		"launch-bound":       {Milliseconds: 0.003, Resources: &objective.Resources{}},
+		"too little work": planted["few_blocks"],
+		"uneven load":     planted["long_blocks"],
+		"too few warps":   recorded(t, "attention"),
+		"memory-bound":    recorded(t, "copy"),
+		"repeated reads":  reread,
+		"L2-bound":        recorded(t, "spills"),
+		"L1-bound":        with("copy", map[string]float64{l1Busy: 93}),
+		"compute-bound":   planted["last_wave"],
+		"low clock":       recorded(t, "attention"),
+		"launch-bound":    {Milliseconds: 0.003, Resources: &objective.Resources{}},
+		"short blocks":    planted["tiny_blocks"], "contended atomics": planted["lock"],
+		"atomics in shared memory": planted["shared_bins"], "block size": planted["odd_block"],
+		"idle lanes": planted["branches"], "no tensor cores": planted["product"], "f64 arithmetic": planted["doubles"],
+		"integer division": planted["divisions"], "conversions": planted["conversions"],
+		"special functions": planted["exponentials"], "scattered constants": planted["constants"],
+		"local arrays": planted["local_array"],
 	}
 	for _, rule := range Rules {
 		f, there := launches[rule.Name]
@@ -201,7 +205,7 @@ func TestEveryRuleApplies(t *testing.T) {
 		} else if a := Advise(f)[i]; a.Seen == "" || a.Lost == nil || *a.Lost < applies || *a.Lost > 1 || a.Bound() < 1 {
 			t.Errorf("%s: %+v", rule.Name, a)
 		}
-		if rule.Meaning == "" || rule.Try == "" || rule.Reason == "" || rule.Source == "" {
+		if rule.Meaning == "" || rule.Try == "" || rule.Reason == "" || rule.Source == "" || rule.Counter == "" {
 			t.Errorf("%s is not complete: %+v", rule.Name, rule)
 		}
 	}

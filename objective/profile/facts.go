@@ -19,6 +19,8 @@ type Facts struct {
 	// Flops and Bytes are of one launch by the manifest's formulas; 0 where it has none.
 	Flops float64 `json:"flops,omitempty"`
 	Bytes float64 `json:"bytes,omitempty"`
+	// Product says that, by the manifest, the launch multiplies matrices.
+	Product bool `json:"product,omitempty"`
 	// Roofline is the best that the device can do; unknown of a processor.
 	Roofline objective.Roofline `json:"roofline,omitzero"`
 }
@@ -61,6 +63,27 @@ const (
 	bytesPerSector = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"
 	registers      = "launch__registers_per_thread"
 	sharedPerBlock = "launch__shared_mem_per_block"
+	blockSize      = "launch__block_size"
+
+	atomicMean   = "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed" // of a slice of L2
+	atomicMost   = "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed" // of the busiest slice
+	atomicPasses = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"
+	atomicShared = "smsp__inst_executed_op_shared_atom.sum"
+	spilled      = "sass__inst_executed_register_spilling"
+	localLoads   = "sass__inst_executed_local_loads"
+	localStores  = "sass__inst_executed_local_stores"
+
+	aluBusy      = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
+	doubleBusy   = "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active"
+	specialBusy  = "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"
+	constantBusy = "idc__request_cycles_active.avg.pct_of_peak_sustained_elapsed"
+	doublePeak   = "sm__sass_thread_inst_executed_op_dfma_pred_on.avg.peak_sustained"
+	floatPeak    = "sm__sass_thread_inst_executed_op_ffma_pred_on.avg.peak_sustained"
+	// No set of Nsight Compute has these: see under.
+	specials    = "sm__inst_executed_pipe_xu.sum"
+	conversions = "smsp__sass_thread_inst_executed_op_conversion_pred_on.sum"
+	integers    = "smsp__sass_thread_inst_executed_op_integer_pred_on.sum"
+	doubles     = "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum"
 )
 
 func (f Facts) get(name string) (float64, bool) { return f.Metrics.Get(name) }

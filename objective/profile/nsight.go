@@ -107,7 +107,8 @@ func (n Nsight) under(report string, caches worker.Caches, launches int) []strin
 		control = "none"
 	}
 	return []string{
-		n.Path, "--set", "full", "--import-source", "no", "--profile-from-start", "off", "--launch-count",
+		n.Path, "--set", "full", "--metrics", strings.Join([]string{specials, conversions, integers, doubles}, ","),
+		"--import-source", "no", "--profile-from-start", "off", "--launch-count",
 		fmt.Sprint(launches),
 		"--clock-control", "none", "--cache-control", control, "--export", report, "--force-overwrite",
 	}

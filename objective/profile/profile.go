@@ -106,6 +106,7 @@ func NewStatic(ctx context.Context, on Subject, prepared objective.Prepared) (*S
 	if s.Flops, s.Bytes, err = on.Kernel.Work.For(on.Workload.Dims, prepared.Point); err != nil {
 		return nil, err
 	}
+	s.Product = on.Kernel.IsProduct(on.Workload, prepared.Point)
 	s.Floor, s.Bound = s.Facts.floor()
 	if s.Mix, err = mixOf(ctx, on, prepared.Binary); err != nil && !errors.Is(err, context.Canceled) {
 		s.NoMix = err.Error()

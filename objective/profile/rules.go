@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"pawl/internal/page"
 )
@@ -16,20 +17,14 @@ type Rule struct {
 	Try     string `json:"try"`
 	// Reason says why the bound on the gain is what it is.
 	Reason string `json:"reason"`
-	// Source is who says so.
-	Source string `json:"source"`
+	// Source is who says so, Counter what decides: without it the rule says nothing.
+	Source  string `json:"source"`
+	Counter string `json:"counter"`
 	// lost returns the share of the time that would be saved if the loss were gone, and what was
 	// seen, in words. A share below 0 is not known. It is not ok where the rule does not apply.
 	lost func(Facts) (share float64, seen string, ok bool)
-}
-
-// specific says that a rule names a fault, and not how busy something is.
-func (r Rule) specific() bool {
-	switch r.Name {
-	case "too few warps", "latency", "memory-bound", "compute-bound", "L2-bound", "L1-bound":
-		return false
-	}
-	return true
+	// symptom says that the rule names what is busy or what is waited for, and no fault that a reader can remove.
+	symptom bool
 }
 
 const (
@@ -40,25 +35,28 @@ const (
 // applies is from which share on a loss is worth a word.
 const applies = 0.05
 
+// withoutLocal is why local memory can cost no more than it is said to.
+const withoutLocal = "without local memory the rest of the traffic, or the arithmetic, is the limit"
+
 // unknown is the share of a loss that nobody knows.
 const unknown = -1
 
 // Rules are all rules about launches as a whole; those about single stalls are in stalls.go.
-var Rules = []Rule{
+var Rules = slices.Concat(occupancyRules, atomicRules, instructionRules, trafficRules)
+
+// trafficRules are about bytes and who moves them, and about the clock.
+var trafficRules = []Rule{
 	{
 		Name:    "spills",
 		Meaning: "Registers do not suffice: values are kept in local memory, which lies in the caches and behind them.",
 		Try: "Fewer values alive at a time (smaller tiles per thread, less unrolling), fewer threads a block, or a " +
 			"launch bound that allows more registers.",
-		Reason: "without local memory the rest of the traffic, or the arithmetic, is the limit",
-		Source: guide + ", local memory",
+		Reason: withoutLocal, Source: guide + ", local memory", Counter: sectorsLocal,
 		lost: func(f Facts) (float64, string, bool) {
-			local, there := f.get(sectorsLocal)
-			if there && local > 0 {
-				at, lost := f.costliest(func(l level) float64 { return l.local })
-				return lost, fmt.Sprintf("%s of the traffic to %s is local memory", page.WholePercent(at.local), at.name), true
+			if _, counted := f.get(sectorsLocal); counted {
+				return f.localMemory(!f.localArrays())
 			}
-			if there || f.Resources == nil || f.Resources.SpillStores+f.Resources.SpillLoads == 0 {
+			if f.Resources == nil || f.Resources.SpillStores+f.Resources.SpillLoads == 0 {
 				return 0, "", false
 			}
 			return unknown,
@@ -66,18 +64,27 @@ var Rules = []Rule{
 		},
 	},
 	{
+		Name:    "local arrays",
+		Meaning: "An array of each thread is indexed by variables, and registers have no index: it lies in local memory.",
+		Try: "Unroll the loops over it, so that every index is a constant; or keep it in shared memory, one column a " +
+			"thread.",
+		Reason: withoutLocal, Source: practices + ", local memory", Counter: spilled,
+		lost: func(f Facts) (float64, string, bool) { return f.localMemory(f.localArrays()) },
+	},
+	{
 		Name:    "bank conflicts",
 		Meaning: "Lanes of a warp read or write different words of the same bank, one after the other.",
 		Try: "Pad the rows of tiles by one element (or 16 bytes), swizzle the columns, or let neighbouring lanes take " +
 			"neighbouring words.",
 		Reason: "without conflicts the repeated passes are gone", Source: practices + ", shared memory and memory banks",
+		Counter: sharedIdeal,
 		lost: func(f Facts) (float64, string, bool) {
 			passes, there := f.get(sharedPasses)
 			ideal, also := f.get(sharedIdeal)
 			if !there || !also || passes <= 0 {
 				return 0, "", false
 			}
-			share := max(0, 1-ideal/passes)
+			share := max(0, 1-(ideal+f.repeatedAtomics())/passes)
 			return f.saved(share, l1Busy, memoryBusy, l2Busy),
 				fmt.Sprintf("%s of the passes over shared memory are repeats (%s where %s would do)", page.WholePercent(share),
 					amount(passes, ""), amount(ideal, "")), true
@@ -88,8 +95,9 @@ var Rules = []Rule{
 		Meaning: "Lanes of a warp touch more 32-byte sectors than their data fills.",
 		Try: "Let neighbouring lanes take neighbouring elements: another loop order, a transposed layout, wider " +
 			"loads, or a tile that is read in rows and used in columns.",
-		Reason: "without the sectors that are fetched in vain the rest of the traffic, or the arithmetic, is the limit",
-		Source: practices + ", coalesced access to global memory",
+		Reason:  "without the sectors that are fetched in vain the rest of the traffic, or the arithmetic, is the limit",
+		Source:  practices + ", coalesced access to global memory",
+		Counter: sectorsIdeal,
 		lost: func(f Facts) (float64, string, bool) {
 			if f.levels() == nil {
 				return 0, "", false
@@ -103,92 +111,12 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name:    "tail",
-		Meaning: "The blocks fill the device so many times and a rest: while the rest runs, the other places are empty.",
-		Try: "Smaller blocks of work, a number of blocks that is a multiple of what fits, or as many blocks as fit " +
-			"that take work in turns.",
-		Reason: "with full waves only the places that stay empty are gone", Source: guide + ", launch statistics",
-		lost: func(f Facts) (float64, string, bool) {
-			share, there := f.tail()
-			n, _ := f.wavesOf()
-			if !there || n < 1 {
-				return 0, "", false
-			}
-			if idle, measured := f.uneven(); measured {
-				share = min(share, idle) // blocks of different lengths fill each other's gaps
-			}
-			return share, fmt.Sprintf("%.3g waves, so that %s of the device's time is empty", n, page.WholePercent(share)), true
-		},
-	},
-	{
-		Name:    "too little work",
-		Meaning: "Some multiprocessors get no block at all.",
-		Try:     "Smaller blocks of work, a split of the longest loop over blocks, or several problems in one launch.",
-		Reason:  "with all multiprocessors at work the idle ones are gone", Source: guide + ", launch statistics",
-		lost: func(f Facts) (float64, string, bool) {
-			blocks, there := f.get(gridSize)
-			all, also := f.get(smCount)
-			if !there || !also || all <= 0 || blocks >= all {
-				return 0, "", false
-			}
-			return 1 - blocks/all, fmt.Sprintf("%.0f blocks for %.0f multiprocessors", blocks, all), true
-		},
-	},
-	{
-		Name:    "uneven load",
-		Meaning: "Some multiprocessors are done while others still work.",
-		Try:     "Work of equal length for all blocks, the longest first, or blocks that take work in turns.",
-		Reason:  "with an even load the idle time is gone", Source: guide + ", workload distribution",
-		lost: func(f Facts) (float64, string, bool) {
-			idle, there := f.uneven()
-			empty, _ := f.tail()
-			blocks, _ := f.get(gridSize)
-			all, _ := f.get(smCount)
-			if !there || idle <= empty || blocks < all {
-				return 0, "", false
-			}
-			return idle - empty, fmt.Sprintf("multiprocessors are idle %s of the time on average", page.WholePercent(idle)), true
-		},
-	},
-	{
-		Name:    "too few warps",
-		Meaning: "When a warp waits, there is no other one to run in its place.",
-		Try: "Fewer registers or less shared memory a block, so that another block fits; or more independent work in " +
-			"each warp: overlap copies with arithmetic, unroll.",
-		Reason: "if all waiting were hidden, the busiest part would be the limit", Source: guide + ", occupancy",
-		lost: func(f Facts) (float64, string, bool) {
-			resident, there := f.get(warpsActive)
-			most, also := f.share(occupancyMost)
-			busy := f.busiest()
-			if !there || !also || busy >= busyEnough || resident >= 32 || most >= 0.5 {
-				return 0, "", false
-			}
-			return 1 - busy, f.Occupancy(), true
-		},
-	},
-	{
-		Name:    "latency",
-		Meaning: "Warps wait for each other, for memory or for results; the reasons follow.",
-		Try: "More loads in flight before the first is used, fewer synchronisations, longer runs of independent " +
-			"instructions.",
-		Reason: "if all waiting were hidden, the busiest part would be the limit", Source: guide + ", warp state statistics",
-		lost: func(f Facts) (float64, string, bool) {
-			_, there := f.get(smBusy)
-			resident, _ := f.get(warpsActive)
-			most, _ := f.share(occupancyMost)
-			busy := f.busiest()
-			if !there || busy >= busyEnough || resident < 32 && most < 0.5 {
-				return 0, "", false
-			}
-			return 1 - busy, fmt.Sprintf("no part of the device is more than %s busy", page.WholePercent(busy)), true
-		},
-	},
-	{
 		Name:    "memory-bound",
 		Meaning: "The memory is the limit: only fewer bytes help, or what is left to its peak.",
 		Try: "Fuse with what comes before or after, keep data in registers or shared memory, use a smaller type; " +
 			"wider or asynchronous loads for the rest.",
 		Reason: "with the same bytes the memory's peak is the limit", Source: "Williams et al., Roofline, 2009",
+		Counter: memoryBusy, symptom: true,
 		lost: func(f Facts) (float64, string, bool) {
 			busy, there := f.share(memoryBusy)
 			return 1 - busy, fmt.Sprintf("the memory is busy %s of the time", page.WholePercent(busy)),
@@ -200,6 +128,7 @@ var Rules = []Rule{
 		Meaning: "The same data goes to and from memory several times.",
 		Try:     "Larger tiles, an order of blocks that shares data in L2, or keeping it in shared memory.",
 		Reason:  "with each byte moved once the rest of the traffic is gone", Source: "Williams et al., Roofline, 2009",
+		Counter: bytesRead,
 		lost: func(f Facts) (float64, string, bool) {
 			moved, there := f.traffic()
 			busy, also := f.share(memoryBusy)
@@ -227,6 +156,7 @@ var Rules = []Rule{
 		Try: "Keep what is used again in shared memory or registers, share loads between blocks (clusters, " +
 			"multicast), coalesce.",
 		Reason: "with the same requests L2's peak is the limit", Source: guide + ", memory tables",
+		Counter: l2Busy, symptom: true,
 		lost: busyCache(l2Busy, "L2", l2Hits),
 	},
 	{
@@ -235,51 +165,8 @@ var Rules = []Rule{
 		Try: "Wider accesses (16 bytes a lane), values kept in registers, tensor-core instructions that read shared " +
 			"memory themselves.",
 		Reason: "with the same accesses L1's peak is the limit", Source: guide + ", memory tables",
+		Counter: l1Busy, symptom: true,
 		lost: busyCache(l1Busy, "L1", l1Hits),
-	},
-	{
-		Name:    "compute-bound",
-		Meaning: "Instructions are the limit: only fewer or cheaper ones help, or what is left to the peak.",
-		Try: "Take repeated work out of loops, use cheaper instructions (approximations, packed types), tensor cores " +
-			"where products of matrices are computed.",
-		Reason: "with the same instructions the busiest pipeline's peak is the limit",
-		Source: guide + ", compute workload analysis",
-		lost: func(f Facts) (float64, string, bool) {
-			busy, there := f.share(smBusy)
-			return 1 - busy,
-				fmt.Sprintf("the multiprocessors are busy %s of the time, the tensor cores %s, issue slots %s",
-					page.WholePercent(busy), f.percent(tensorBusy), f.percent(issueBusy)), there && busy >= busyEnough
-		},
-	},
-	{
-		Name:    "no tensor cores",
-		Meaning: "All arithmetic is done by the FMA units.",
-		Try:     "Where it is a product of matrices in fp16, bf16, tf32 or fp8: tensor-core instructions.",
-		Reason:  "tensor cores do such products at least eight times as fast", Source: "NVIDIA H100 architecture white paper",
-		lost: func(f Facts) (float64, string, bool) {
-			fma, there := f.share(fmaBusy)
-			tensor, also := f.share(tensorBusy)
-			busy, _ := f.share(smBusy)
-			return 7.0 / 8 * min(fma, busy),
-				fmt.Sprintf("the FMA units are busy %s of the time, the tensor cores %s", page.WholePercent(fma),
-					page.WholePercent(tensor)), there && also && min(fma, busy) >= busyEnough && tensor < 0.02
-		},
-	},
-	{
-		Name:    "divergent branches",
-		Meaning: "Lanes of a warp take different ways, and each way is run for the others too.",
-		Try: "Sort or group work by the branch it takes, replace short branches by selections, let whole warps take " +
-			"one way.",
-		Reason: "with all lanes at work the instructions for idle lanes are gone",
-		Source: practices + ", branching and divergence",
-		lost: func(f Facts) (float64, string, bool) {
-			lanes, there := f.get(threadsPerInst)
-			issue, also := f.share(issueBusy)
-			if !there || !also || lanes <= 0 || lanes > 32 {
-				return 0, "", false
-			}
-			return (1 - lanes/32) * issue, fmt.Sprintf("%.3g of 32 lanes are at work in an instruction", lanes), true
-		},
 	},
 	{
 		Name:    "low clock",
@@ -287,6 +174,7 @@ var Rules = []Rule{
 		Try: "pawl doctor shows limits and throttling; a kernel that draws less power (fewer wasted instructions and " +
 			"bytes) keeps its clock.",
 		Reason: "what depends on the clock would be faster by as much", Source: "NVIDIA NVML, clocks and their limits",
+		Counter: clock, symptom: true,
 		lost: func(f Facts) (float64, string, bool) {
 			now, there := f.get(clock)
 			most, also := f.get(clockMost)
@@ -303,6 +191,7 @@ var Rules = []Rule{
 		Meaning: "A launch that does nothing takes about 2 µs: there is little left to tune in the kernel.",
 		Try:     "Do more in one launch: fuse kernels, batch problems, or replay launches as a CUDA graph.",
 		Reason:  "an empty launch takes about 2 µs", Source: "measured by pawl on an H200: docs/benchmarks.md",
+		Counter: duration,
 		lost: func(f Facts) (float64, string, bool) {
 			s := f.seconds()
 			return math.Min(0.95, 2e-6/s), "a launch takes " + page.Milliseconds(1e3*s), f.onGPU() && s > 0 && s < LaunchBound
@@ -314,10 +203,9 @@ var Rules = []Rule{
 func busyCache(counter, name, hits string) func(Facts) (float64, string, bool) {
 	return func(f Facts) (float64, string, bool) {
 		busy, there := f.share(counter)
-		memory, _ := f.share(memoryBusy)
 		return 1 - busy,
 			fmt.Sprintf("%s is busy %s of the time, its hits are %s", name, page.WholePercent(busy), f.percent(hits)),
-			there && busy >= busyEnough && busy > memory
+			there && busy >= busyEnough && busy > f.most(memoryBusy, smBusy)
 	}
 }
 

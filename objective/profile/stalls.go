@@ -80,26 +80,35 @@ func StallShare(stalls []Stall, reason string) float64 {
 	return 0
 }
 
-// stallRules are a rule for each reason. They apply where nothing is busy: where memory is the
-// limit, waiting for it is no news.
+// stallCauses are reasons to wait that no busy part of the device explains. The others apply where nothing is busy:
+// where memory is the limit, waiting for it is no news.
+var stallCauses = []string{"barrier", "membar", "no_instruction", "sleeping"}
+
+// stallRules are a rule for each reason.
 func stallRules() []Rule {
 	var rules []Rule
 	for _, r := range stallReasons {
 		if r.try == "" {
 			continue
 		}
+		cause := slices.Contains(stallCauses, r.reason)
 		rules = append(rules, Rule{
 			Name:    "stalls: " + strings.ReplaceAll(r.reason, "_", " "),
 			Meaning: "Warps wait for " + r.meaning + ".", Try: r.try,
-			Reason: "without this wait its share of the cycles in which nothing is issued is gone",
-			Source: guide + ", warp stall reasons",
+			Reason:  "without this wait its share of the cycles in which nothing is issued is gone",
+			Source:  guide + ", warp stall reasons",
+			Counter: fmt.Sprintf(stallCounter, r.reason), symptom: !cause,
 			lost: func(f Facts) (float64, string, bool) {
 				issue, there := f.share(issueBusy)
-				if !there || f.busiest() >= busyEnough || issue >= busyEnough {
+				if !there || !cause && max(f.busiest(), issue) >= busyEnough {
 					return 0, "", false
 				}
-				share := StallShare(f.Stalls(), r.reason)
-				return share * (1 - issue), fmt.Sprintf("%s of the warps' time", page.WholePercent(share)), true
+				stalls := f.Stalls()
+				share := StallShare(stalls, r.reason)
+				// Where nothing is issued, no warp is ready.
+				waiting := 1 - StallShare(stalls, "selected") - StallShare(stalls, "not_selected")
+				return share / max(waiting, share, 0.01) * (1 - max(issue, f.busyBeside(""))),
+					fmt.Sprintf("%s of the warps' time", page.WholePercent(share)), true
 			},
 		})
 	}

@@ -1,5 +1,11 @@
 package profile
 
+import (
+	"fmt"
+
+	"pawl/internal/page"
+)
+
 // sectorBytes is how many bytes a sector has, the unit in which caches and memory are asked.
 const sectorBytes = 32
 
@@ -67,12 +73,33 @@ func (f Facts) costliest(share func(level) float64) (at level, lost float64) {
 const nearly = 0.8
 
 // saved is the share of the time that is gone at most without a share of what a part of the device
-// does. A part that is the limit sets the time, all of it; else no more is gone than the time in
-// which it is busy. The arithmetic and what else is done takes as long as before.
+// does. A part that is the limit sets the time, all of it, and nothing is gained at the others. Where
+// none is, no more is gone than the time in which it is busy. The arithmetic and what else is done
+// takes as long as before.
 func (f Facts) saved(share float64, part string, rest ...string) float64 {
 	busy, _ := f.share(part)
-	if busy >= busyEnough && busy >= nearly*f.most(smBusy, memoryBusy, l2Busy, l1Busy) {
+	if top := f.most(smBusy, memoryBusy, l2Busy, l1Busy); top >= busyEnough {
+		if busy < nearly*top {
+			return 0
+		}
 		busy = 1
 	}
 	return max(0, min(share*busy, 1-f.most(append(rest, fmaBusy, tensorBusy)...)))
+}
+
+// localArrays says that most of the local memory is no spill of the compiler's.
+func (f Facts) localArrays() bool {
+	spills, counted := f.get(spilled)
+	loads, _ := f.get(localLoads)
+	stores, _ := f.get(localStores)
+	return counted && spills < (loads+stores)/2
+}
+
+// localMemory is what local memory costs, if it is there for the reason that a rule is about.
+func (f Facts) localMemory(mine bool) (float64, string, bool) {
+	if local, _ := f.get(sectorsLocal); local <= 0 || !mine {
+		return 0, "", false
+	}
+	at, lost := f.costliest(func(l level) float64 { return l.local })
+	return lost, fmt.Sprintf("%s of the traffic to %s is local memory", page.WholePercent(at.local), at.name), true
 }

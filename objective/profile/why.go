@@ -107,7 +107,7 @@ func lostCauses(before, after Facts) (causes []cause) {
 			verb = "more time is lost to"
 		}
 		causes = append(causes,
-			cause{explained, rule.specific(), fmt.Sprintf("%s %s; before: %s; now: %s", verb, rule.Name, seenBefore, seenAfter)})
+			cause{explained, !rule.symptom, fmt.Sprintf("%s %s; before: %s; now: %s", verb, rule.Name, seenBefore, seenAfter)})
 	}
 	return causes
 }

@@ -245,7 +245,8 @@ func printProfile(w io.Writer, p *profile.Profile) {
 		fmt.Fprintf(w, "  %4s  %s (%s)\n", page.WholePercent(s.Share), s.Meaning, s.Reason)
 	}
 	for i, a := range p.Advice[:min(len(p.Advice), mostAdvice)] {
-		fmt.Fprintf(w, "\n%d. %s: %s.\n   %s\n   Try: %s\n   Gain: %s.\n", i+1, a.Name, a.Seen, a.Meaning, a.Try, a.Gain())
+		fmt.Fprintf(w, "\n%d. %s: %s.\n   %s\n   Try: %s\n   Gain: %s.\n   Counter: %s\n", i+1, a.Name, a.Seen, a.Meaning,
+			a.Try, a.Gain(), a.Counter)
 		for _, evidence := range a.Evidence {
 			fmt.Fprintf(w, "   %s\n", evidence)
 		}
