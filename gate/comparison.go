@@ -111,7 +111,11 @@ func (r *run) compare(ctx context.Context) (Comparison, error) {
 		first := analyses[0].Rounds
 		return Comparison{Method: Interleaved, Decision: r.tooSmall(time.Duration(first)*r.pace.round(1), first)}, nil
 	}
-	c := r.comparison(*w, r.policy.judge(*w))
+	d := r.policy.judge(*w)
+	if d.Verdict != Regression && !w.analysis.canProve() {
+		d = r.tooSmall(time.Duration(analyses[0].Rounds)*r.pace.round(1), max(analyses[0].Rounds, fewestRounds(r.policy.Alarm)))
+	}
+	c := r.comparison(*w, d)
 	if c.Verdict == Improvement {
 		return r.confirm(ctx, c, w.analysis.Rounds)
 	}
