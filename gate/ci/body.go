@@ -59,17 +59,17 @@ func whatToDo(r *reporting.Report) string {
 	case len(r.Results) == 0 || !r.Finished():
 		return "Read the run's log, and run it again."
 	case r.Count(gate.Vanished) > 0:
-		return "Gate it again, or let a person take it out of the baseline on the base branch."
+		return "Gate it again, or delete its folder and say why: `pawl baseline remove KERNEL --reason \"…\"`."
 	case r.Count(gate.Infeasible) > 0:
 		return "Find out why it does not run here."
 	case r.Count(gate.Inconclusive) > 0:
-		return "Run the job again: the machine was too noisy to tell."
-	case r.Count(gate.Incomparable) > 0:
-		return "No action needed if the device or the sizes were meant to change: the baseline is made anew after the merge."
+		return "Nothing is known about the speed, after two attempts: run the job again on a quieter machine, or look yourself."
+	case !r.Decided() && r.Count(gate.New) == 0:
+		return "A person has to accept what it changes about the checks: `pawl baseline accept KERNEL --reason \"…\"`."
 	case r.Count(gate.New) > 0:
 		return "No action needed: the baseline is made after the merge."
 	case r.Count(gate.Improvement) > 0:
-		return "No action needed: the baseline moves after the merge."
+		return "No action needed: the baseline takes note after the merge, and moves when a later build holds the gain."
 	}
 	return "No action needed."
 }

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -179,9 +177,8 @@ func (s *publishing) changeOn(ctx context.Context, tip string) (c change, err er
 	if err != nil {
 		return c, err
 	}
-	base, ours := s.stillThere(theirs)
 	var merged *baseline.File
-	merged, c.chosen = baseline.Merge(base, ours, theirs)
+	merged, c.chosen = baseline.Merge(s.base, s.ours, theirs)
 	if c.moved = moves(theirs, merged); !same(theirs, merged) {
 		if c.file, err = merged.Text(); err != nil {
 			return c, err
@@ -196,24 +193,6 @@ func (s *publishing) changeOn(ctx context.Context, tip string) (c change, err er
 		c.history = joined
 	}
 	return c, nil
-}
-
-// stillThere returns what this checkout began with and what it has, without the entries
-// that it has not moved and that a person has taken out of the branch meanwhile: a merge
-// would bring them back.
-func (s *publishing) stillThere(theirs *baseline.File) (base, ours *baseline.File) {
-	gone := func(e baseline.Entry) bool {
-		was, _ := s.base.Find(e.Key)
-		is, there := s.ours.Find(e.Key)
-		_, theirsHas := theirs.Find(e.Key)
-		return !theirsHas && (!there || reflect.DeepEqual(was, is))
-	}
-	without := func(f baseline.File) *baseline.File {
-		f.Entries = slices.DeleteFunc(slices.Clone(f.Entries), gone)
-		f.Best = slices.DeleteFunc(slices.Clone(f.Best), gone)
-		return &f
-	}
-	return without(*s.base), without(*s.ours)
 }
 
 // same reports whether two files have the same entries, decisions and sources.
