@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"pawl/gate/baseline"
+	"pawl/gate/reporting"
 	"pawl/internal/escape"
 	"pawl/internal/git"
 	"pawl/objective/devices"
@@ -116,6 +118,12 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 	}
 	if s.head, err = git.Resolve(ctx, root, "HEAD"); err != nil {
 		return nil, err
+	}
+	// What a run has not come to is gated with the next push, so that its commit must not be in the history.
+	report, err := reporting.Read(filepath.Join(filepath.Dir(p.Baseline), reporting.JSONName))
+	if err == nil && !report.Finished() {
+		return nil, fmt.Errorf("the run has compared %d of %d configurations: gate again first", len(report.Results),
+			report.Planned)
 	}
 	if s.ours, err = baseline.Read(p.Baseline); err != nil {
 		return nil, err

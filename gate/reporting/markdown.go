@@ -79,7 +79,7 @@ func (r Result) Cells() Cells {
 // where nothing was measured together.
 func Smallest(r Result) string {
 	switch {
-	case r.Method != gate.Interleaved || r.Evidence == nil:
+	case r.Method != gate.Interleaved || r.Evidence == nil || r.Verdict == gate.Regression: // which was seen
 		return ""
 	case r.SmallestRegression == 0:
 		return page.Unknown
@@ -92,6 +92,8 @@ func probability(p float64) string { return fmt.Sprintf("%.2g", p) }
 // Headline is the run in one sentence.
 func Headline(r *Report) string {
 	switch {
+	case r.Problem != "":
+		return "**error**: " + escape.Markdown(r.Problem)
 	case len(r.Results) == 0:
 		return "nothing was compared"
 	case r.Count(gate.Wrong) > 0:

@@ -34,6 +34,8 @@ type Report struct {
 	Results []Result  `json:"results"`
 	// Base is the commit whose baseline counted, empty where it was the file's own.
 	Base string `json:"base,omitempty"`
+	// Problem is why nothing was compared: a file that cannot be read, or broken machinery.
+	Problem string `json:"problem,omitempty"`
 	// Warnings are about the whole run.
 	Warnings []string `json:"warnings,omitempty"`
 	// Planned is how many configurations the policy names. With fewer results the run
