@@ -107,7 +107,7 @@ func (s *scratch) firstPush() {
 		"results/baseline.json\nresults/history.jsonl" {
 		s.t.Fatalf("the commit on main changes %s", files)
 	}
-	if !strings.Contains(run.Jobs["gate"].Summary, "2 configurations with nothing to compare with") {
+	if !strings.Contains(run.Jobs["gate"].Summary, "2 configurations with no baseline to compare with") {
 		s.t.Errorf("the summary: %s", run.Jobs["gate"].Summary)
 	}
 }

@@ -261,8 +261,9 @@ func (s *publishing) refusal(err error) error {
 	}
 	switch {
 	case strings.Contains(reason, "declined"): // by a hook, a protected branch or a rule
-		return fmt.Errorf("%s does not let this token move %s: %s. Let the workflow pass the rules of the branch, or "+
-			"bring %s there by a pull request", s.Remote, s.Branch, reason, s.Baseline)
+		return fmt.Errorf("%s does not let this token move %s: %s. Give the workflow the token of an app that may pass the "+
+			"rules of the branch (the secret PAWL_TOKEN), or bring %s there by a pull request", s.Remote, s.Branch, reason,
+			s.Baseline)
 	case strings.Contains(failed.Stderr, "403") || strings.Contains(failed.Stderr, "denied"):
 		return fmt.Errorf("%s does not let this token write (%w): the job needs the permission contents: write", s.Remote,
 			err)
