@@ -113,7 +113,8 @@ func (r *run) compare(ctx context.Context) (Comparison, error) {
 	}
 	d := r.policy.judge(*w)
 	if d.Verdict != Regression && !w.analysis.canProve() {
-		d = r.tooSmall(time.Duration(analyses[0].Rounds)*r.pace.round(1), max(analyses[0].Rounds, fewestRounds(r.policy.Alarm)))
+		fewest := max(analyses[0].Rounds, fewestRounds(r.policy.Alarm))
+		d = r.tooSmall(time.Duration(fewest)*r.pace.round(1), fewest)
 	}
 	c := r.comparison(*w, d)
 	if c.Verdict == Improvement {

@@ -224,6 +224,7 @@ func (f *File) forgetBest(key Key) { f.Best = without(f.Best, key) }
 
 // Gained notes a confirmed gain over the baseline, and reports whether that has moved: it does when
 // the gain before it was of another build, to the smaller of both, which is what both have shown.
+// What this build has gained beyond that is provisional again.
 func (f *File) Gained(e Entry) (moved bool) {
 	before, known := f.FindGain(e.Key)
 	if !known || before.Binary == e.Binary && before.Problem == e.Problem {
@@ -231,11 +232,16 @@ func (f *File) Gained(e Entry) (moved bool) {
 		f.forgetSources()
 		return false
 	}
+	rest, archive := e, f.Sources[e.Source]
 	if before.Gain < e.Gain {
 		e = before
 	}
+	rest.Gain = 1 - (1-rest.Gain)/(1-e.Gain)
 	e.Gain = 0
-	f.Put(e)
+	if f.Put(e); rest.Gain > 0 {
+		f.Gains = place(f.Gains, rest)
+		f.Keep(rest.Source, archive)
+	}
 	return true
 }
 

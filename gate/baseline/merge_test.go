@@ -212,6 +212,15 @@ func TestAGainIsProvisional(t *testing.T) {
 	if e, _ := merged.Find(key); e.Binary != "usual" || e.Gain != 0 || len(merged.Gains) > 0 || len(merged.Sources) > 0 {
 		t.Errorf("%+v", merged)
 	}
+	merged.Gained(gain("usual", 1.8, 0.2))
+	merged.Keep("faster still", "text")
+	if !merged.Gained(gain("faster still", 0.9, 0.6)) {
+		t.Error("two builds do not bind")
+	}
+	if e, _ := merged.Latest(key); e.Binary != "faster still" || e.Gain < 0.49 || e.Gain > 0.51 ||
+		merged.Sources["faster still"] != "text" {
+		t.Errorf("%+v", merged)
+	}
 	if f.Lost(key); len(f.Gains) > 0 || len(f.Sources) > 0 {
 		t.Errorf("%+v", f)
 	}

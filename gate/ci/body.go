@@ -65,7 +65,7 @@ func whatToDo(r *reporting.Report) string {
 	case r.Count(gate.Infeasible) > 0:
 		return "Find out why it does not run here."
 	case r.Count(gate.Inconclusive) > 0:
-		return "Nothing is known about the speed, after two attempts: run the job again on a quieter machine, or look yourself."
+		return "Nothing is known about the speed, after two attempts: run the job again on a quieter machine."
 	case !r.Decided() && r.Count(gate.New) == 0:
 		return "A person has to accept what it changes about the checks: `pawl baseline accept KERNEL --reason \"…\"`."
 	case r.Count(gate.New) > 0:

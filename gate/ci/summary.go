@@ -76,8 +76,9 @@ func (s Summary) artifact(folder string) string {
 	if s.Job.Run == "" {
 		return ""
 	}
-	return fmt.Sprintf("The pages and the studies are in the artifact %[1]s of this run: `gh run download %[2]s --name %[1]s "+
-		"--dir %[1]s`; there the commands above work.\n\n", escape.FileName(filepath.Base(folder)), escape.FileName(s.Job.Run))
+	return fmt.Sprintf("The pages and the studies are in the artifact %[1]s of this run: `gh run download %[2]s "+
+		"--name %[1]s --dir %[1]s`; there the commands above work.\n\n", escape.FileName(filepath.Base(folder)),
+		escape.FileName(s.Job.Run))
 }
 
 // relativeLink is a link to a file beside a page, which leads nowhere on the page of a run.

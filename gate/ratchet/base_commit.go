@@ -234,10 +234,11 @@ func errorLine(err error) string {
 	return line
 }
 
-// acceptance warns that the branch changes what its kernel is checked by, and returns who has accepted that.
+// acceptance warns that the branch changes what its kernel is checked by, and returns who has
+// accepted that.
 func (r *run) acceptance(result *reporting.Result) (by string) {
-	about := fmt.Sprintf("this branch changes how %s %s is checked (%s); it was checked by the rules of %s, too", result.Kernel,
-		result.Workload, strings.Join(result.Changed, ", "), r.Base)
+	about := fmt.Sprintf("this branch changes how %s %s is checked (%s); it was checked by the rules of %s, too",
+		result.Kernel, result.Workload, strings.Join(result.Changed, ", "), r.Base)
 	for _, e := range r.base.decided {
 		if e.Verdict == baseline.Accepted && e.Kernel == result.Kernel && e.Workload == result.Workload {
 			r.warn(fmt.Sprintf("%s. Accepted by %s: %s", about, e.By, e.Reason))

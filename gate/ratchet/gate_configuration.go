@@ -60,7 +60,10 @@ func (r *run) againstEntry(ctx context.Context, c *devices.Configuration, o outc
 	for _, than := range []struct {
 		baseline.Entry
 		reason string
-	}{{gain, "the machine code is that of the gain that is provisional"}, {entry, "the machine code is the baseline's own"}} {
+	}{
+		{gain, "the machine code is that of the gain that is provisional"},
+		{entry, "the machine code is the baseline's own"},
+	} {
 		same, err := sameCode(c, than.Entry)
 		if err != nil {
 			return o, err

@@ -220,7 +220,7 @@ func (r *run) again(ctx context.Context, c *devices.Configuration, rule policy.K
 	r.Seed++
 	second, err := r.compare(ctx, c, rule)
 	second.result.Notes = append(second.result.Notes,
-		fmt.Sprintf("the second comparison, in up to %v; the first was inconclusive: %s", r.budget.Round(time.Second),
+		fmt.Sprintf("the second comparison, in up to %v; the first was inconclusive: %s", r.budget.Round(time.Millisecond),
 			first.result.Reason))
 	return second, err
 }

@@ -79,7 +79,7 @@ func (r Result) Cells() Cells {
 // where nothing was measured together.
 func Smallest(r Result) string {
 	switch {
-	case r.Method != gate.Interleaved || r.Evidence == nil || r.Verdict == gate.Regression: // which was seen
+	case r.Method != gate.Interleaved || r.Evidence == nil:
 		return ""
 	case r.SmallestRegression == 0:
 		return page.Unknown
@@ -173,7 +173,7 @@ func (m *markdown) summary(r *Report) {
 		at = ", commit " + escape.Markdown(ShortCommit(r.Commit))
 	}
 	if r.Base != "" {
-		at += ", held to the baseline of commit " + escape.Markdown(ShortCommit(r.Base))
+		at += ", compared with commit " + escape.Markdown(ShortCommit(r.Base))
 	}
 	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at)
 	m.cost(r)

@@ -27,8 +27,9 @@ type File struct {
 	Content []byte
 }
 
-// Commit is a commit to be made, by whoever git works for here, and signed as they sign. It is written from objects and an index of its own: the
-// checkout and its index are neither read nor written, and no branch moves.
+// Commit is a commit to be made, by whoever git works for here, and signed as they sign. It is
+// written from objects and an index of its own: the checkout and its index are neither read nor
+// written, and no branch moves.
 type Commit struct {
 	// Onto is the commit below it.
 	Onto string

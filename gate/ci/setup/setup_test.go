@@ -144,6 +144,41 @@ func TestInitWritesOnceAndKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+// Lines are added to what a repository has, once.
+func TestInitAddsLines(t *testing.T) {
+	dir := scratch(t)
+	writeFile(t, dir, ".gitattributes", "*.bin binary")
+	writeFile(t, dir, ".gitignore", "/tuning/\n")
+	for range 2 {
+		if _, err := Init(t.Context(), Options{Folder: dir, Pawl: Source{"o/pawl", digits}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, dir, ".gitattributes"); got != "*.bin binary\nresults/history.jsonl merge=union\n" {
+		t.Errorf("%s", got)
+	}
+	if got := read(t, dir, ".gitignore"); !strings.HasPrefix(got, "/tuning/\n/results/*\n!/results/baseline.json\n") ||
+		strings.Count(got, "/tuning/") != 1 {
+		t.Errorf("%s", got)
+	}
+	// Two branches that gate are merged by git alone.
+	commit := func(line string) {
+		writeFile(t, dir, "results/history.jsonl", read(t, dir, "results/history.jsonl")+line+"\n")
+		in(t, dir, "git", "add", ".")
+		in(t, dir, "git", "commit", "-q", "-m", line)
+	}
+	writeFile(t, dir, "results/history.jsonl", "")
+	commit("first")
+	in(t, dir, "git", "checkout", "-q", "-b", "other")
+	commit("theirs")
+	in(t, dir, "git", "checkout", "-q", "main")
+	commit("ours")
+	in(t, dir, "git", "merge", "-q", "--no-edit", "other")
+	if got := strings.Fields(read(t, dir, "results/history.jsonl")); len(got) != 3 {
+		t.Errorf("%q", got)
+	}
+}
+
 // The policy that is written can be read, whatever folders are called, and gates each kernel
 // that can be loaded.
 func TestThePolicyGatesWhatIsThere(t *testing.T) {
