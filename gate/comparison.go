@@ -111,7 +111,12 @@ func (r *run) compare(ctx context.Context) (Comparison, error) {
 		first := analyses[0].Rounds
 		return Comparison{Method: Interleaved, Decision: r.tooSmall(time.Duration(first)*r.pace.round(1), first)}, nil
 	}
-	c := r.comparison(*w, r.policy.judge(*w))
+	d := r.policy.judge(*w)
+	if d.Verdict != Regression && !w.analysis.canProve() {
+		fewest := max(analyses[0].Rounds, fewestRounds(r.policy.Alarm))
+		d = r.tooSmall(time.Duration(fewest)*r.pace.round(1), fewest)
+	}
+	c := r.comparison(*w, d)
 	if c.Verdict == Improvement {
 		return r.confirm(ctx, c, w.analysis.Rounds)
 	}

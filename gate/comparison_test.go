@@ -97,7 +97,7 @@ func TestVerdicts(t *testing.T) {
 		"the control is, and the candidate is much faster": {newScript(0.003, levels(0.3, 1.03)), Inconclusive, "A/A failed"},
 		"hopelessly noisy": {newScript(0.3, only(Candidate, 1)), Inconclusive, "too noisy"},
 		"a gain that does not last": {newScript(0.003, func(arm Arm, round int) float64 {
-			if arm == Candidate && round < 13 {
+			if arm == Candidate && round < 12+pilots {
 				return 0.85
 			}
 			return 1
@@ -106,7 +106,7 @@ func TestVerdicts(t *testing.T) {
 			switch {
 			case arm != Candidate:
 				return 1
-			case round < 13:
+			case round < 12+pilots:
 				return 0.85
 			}
 			return 0.97
@@ -115,7 +115,7 @@ func TestVerdicts(t *testing.T) {
 			switch {
 			case arm == Candidate:
 				return 0.85
-			case arm == Control && round >= 13:
+			case arm == Control && round >= 12+pilots:
 				return 1.3
 			}
 			return 1
@@ -177,7 +177,7 @@ func TestOrdersAreIndependent(t *testing.T) {
 	for seed := range uint64(30) {
 		s := newScript(0.003, only(Candidate, 1))
 		compared(t, s, Options{Seed: seed, Best: true})
-		rounds := slices.Collect(slices.Chunk(s.order[4:], 4)) // after the pilot
+		rounds := slices.Collect(slices.Chunk(s.order[4*pilots:], 4)) // after the pilots
 		if len(rounds) < 10 || len(s.order)%4 != 0 {
 			t.Fatalf("%d processes", len(s.order))
 		}

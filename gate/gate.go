@@ -51,32 +51,30 @@ const (
 	// NoDifference: the intervals overlap, and what the policy forbids would
 	// have been seen.
 	NoDifference Verdict = "no significant difference"
-	// New: there was nothing to compare with.
+	// New: there was nothing to compare with: the kernel, or the device, or the sizes.
 	New Verdict = "new"
 	// Wrong: the results are wrong, whatever the speed.
 	Wrong Verdict = "wrong"
-	// Vanished: the base branch has a baseline for it, and the branch under test has left
-	// nothing to compare with that: it does not gate it, or with other sizes.
+	// Vanished: the base gates it, and the branch under test has left nothing to compare with
+	// that.
 	Vanished Verdict = "vanished"
 	// Inconclusive: the measurement cannot answer; the reason says why.
 	Inconclusive Verdict = "inconclusive"
-	// Incomparable: there is a baseline, but of another device or of other sizes.
-	Incomparable Verdict = "incomparable"
 	// Infeasible: it does not run here, or not in the time allowed, so that nothing is
 	// known about its results or its speed.
 	Infeasible Verdict = "infeasible"
 )
 
 // Verdicts lists all verdicts in the order of reports.
-var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Incomparable, Vanished,
-	Inconclusive, Infeasible}
+var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Vanished, Inconclusive,
+	Infeasible}
 
 // Fails reports whether a change with this verdict must not land.
-func (v Verdict) Fails() bool { return v == Regression || v == Wrong }
+func (v Verdict) Fails() bool { return v == Regression || v == Wrong || v == Vanished }
 
 // Undecided reports whether nothing is known about the change.
 func (v Verdict) Undecided() bool {
-	return v == New || v == Incomparable || v == Vanished || v == Inconclusive || v == Infeasible
+	return v == New || v == Inconclusive || v == Infeasible
 }
 
 // Passes reports whether performance was shown to be kept or improved.

@@ -55,7 +55,7 @@ func (p Policy) judgeChange(w weighed) Decision {
 	e := w.between
 	within := e.Interval.Low > -p.Regression && e.Interval.High < p.Improvement
 	switch proven := w.proven(e); {
-	case proven && e.Change < -p.Regression:
+	case proven && e.Change < -p.Regression, p.gross(e):
 		return Decision{Regression,
 			fmt.Sprintf("slower by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Regression)),
 			// As a gain, a loss counts only if it is seen twice: at the analysis after the first, too.
@@ -75,6 +75,12 @@ func (p Policy) judgeChange(w weighed) Decision {
 				page.Percent(p.Regression)), true}
 	}
 	return p.judgeNoise(w)
+}
+
+// gross reports whether a slowdown needs no test: it is beyond twice the limit, and its whole interval
+// is beyond the limit. Of fewer than six rounds no interval is known.
+func (p Policy) gross(e Evidence) bool {
+	return e.Change < -2*p.Regression && e.Interval.High < -p.Regression
 }
 
 // unproven says why no difference is proven.

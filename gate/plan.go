@@ -12,7 +12,7 @@ import (
 	"pawl/objective"
 )
 
-// A comparison is planned before anything is judged: one sample of each arm says
+// A comparison is planned before anything is judged: one sample of each arm, a few times over, says
 // what a round costs, and from that and the budget follow the number of samples a
 // process and the analyses. Only the clock decides here, never the ratios, so the
 // plan cannot raise the rate of false alarms.
@@ -50,20 +50,30 @@ func (p Policy) SamplesFor(most, processes int, one time.Duration) int {
 	return pace{least: one, sample: one}.fits(p.Budget/time.Duration(processes), most)
 }
 
-// plan runs each arm once, with one sample that is not judged, and returns the
+// pilots is how many rounds say what one costs: the median of them does, so that one slow sample
+// decides nothing.
+const pilots = 3
+
+// plan runs each arm a few times, with one sample that is not judged, and returns the
 // analyses that the budget allows. None means that the budget allows nothing that
-// could prove a regression, and the decision says so.
+// could show a regression, and the decision says so.
 func (r *run) plan(ctx context.Context) ([]Analysis, *Decision, error) {
+	budget := time.Duration(float64(r.policy.Budget) * (1 + grace))
 	began := r.options.Now()
-	for _, arm := range r.arms {
-		_, err := r.sample(ctx, arm, 1)
-		var failed *broken
-		// A throttled sample has still taken its time.
-		if throttled := errors.As(err, &failed) && failed.failure.Reason == objective.Throttled; err != nil && !throttled {
-			return nil, nil, err
+	var rounds []float64
+	for len(rounds) < pilots && r.options.Now().Sub(began) <= budget {
+		round := r.options.Now()
+		for _, arm := range r.arms {
+			_, err := r.sample(ctx, arm, 1)
+			var failed *broken
+			// A throttled sample has still taken its time.
+			if throttled := errors.As(err, &failed) && failed.failure.Reason == objective.Throttled; err != nil && !throttled {
+				return nil, nil, err
+			}
 		}
+		rounds = append(rounds, float64(r.options.Now().Sub(round)))
 	}
-	pilot := r.options.Now().Sub(began)
+	pilot := time.Duration(stats.Median(rounds))
 	// All of it may be one sample's: the first round will show.
 	r.pace = pace{least: pilot, sample: pilot}
 	r.each = r.want()
@@ -72,11 +82,11 @@ func (r *run) plan(ctx context.Context) ([]Analysis, *Decision, error) {
 	if pilot <= 0 {
 		return analyses, nil, nil
 	}
-	affordable := int(float64(r.policy.Budget) * (1 + grace) / float64(pilot))
+	affordable := int((budget - r.options.Now().Sub(began)) / pilot)
 	switch {
 	case affordable >= analyses[0].Rounds:
 		return analyses, nil, nil
-	case affordable >= fewest:
+	case affordable >= blockRounds: // from fewest on they can prove anything, before that what is gross
 		return []Analysis{{Rounds: affordable, Level: r.policy.Alarm}}, nil, nil
 	}
 	d := r.tooSmall(time.Duration(fewest)*pilot, fewest)

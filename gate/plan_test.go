@@ -72,7 +72,7 @@ func TestSlowKernels(t *testing.T) {
 				if possible && refused || !refused && c.Verdict != Regression {
 					t.Errorf("%v ms, budget %v, rounds %v: %s: %s", kernel, budget, rounds, c.Verdict, c.Reason)
 				}
-				// The pilot, and a round that begins just before the end of the grace.
+				// The pilots, and a round that begins just before the end of the grace.
 				if most := budget*3/2 + time.Duration(2*(0.045+3.6*kernel/1000)*float64(time.Second)); took > most {
 					t.Errorf("%v ms, budget %v, rounds %v: took %v", kernel, budget, rounds, took)
 				}
@@ -101,7 +101,7 @@ func TestNamedBudgetIsEnough(t *testing.T) {
 func TestSamplesFollowTheBudget(t *testing.T) {
 	fast := newClocked(15*time.Millisecond, 1, 1)
 	if c, _ := comparedInTime(t, fast, Presets["standard"]); slices.Max(fast.samples) != 50 ||
-		slices.Min(fast.samples[3:]) != 50 || len(c.Notes) > 0 {
+		slices.Min(fast.samples[3*pilots:]) != 50 || len(c.Notes) > 0 {
 		t.Errorf("%v, %v", fast.samples, c.Notes)
 	}
 	slow := newClocked(15*time.Millisecond, 90, 90)
@@ -119,7 +119,7 @@ func TestSamplesFollowTheBudget(t *testing.T) {
 // that is too little to reach its level, the analysis before was the last one. A change
 // of just the limit keeps the comparison going, and is proven either way.
 func TestBudgetEndsBetweenLooks(t *testing.T) {
-	for stall, want := range map[int]int{3 * 17: 17, 3 * 13: 13} { // with the pilot, in processes
+	for stall, want := range map[int]int{3 * 19: 17, 3 * 15: 13} { // with the pilots, in processes
 		m := newClocked(15*time.Millisecond, 1, 1.03)
 		m.stall = stall
 		p := Presets["standard"]
@@ -143,4 +143,34 @@ func TestBudgetEndsBeforeTheFirstLook(t *testing.T) {
 		!strings.Contains(c.Reason, "too small to prove anything") {
 		t.Errorf("%s: %s", c.Verdict, c.Reason)
 	}
+}
+
+// One slow pilot says nothing about what a round costs; what is grossly slower is found although
+// nothing else could be.
+func TestAPilotThatStalls(t *testing.T) {
+	p := Presets["standard"]
+	p.Budget = 10 * time.Second
+	m := newClocked(15*time.Millisecond, 1, 4)
+	stalled := &stalling{m}
+	c, err := Compare(t.Context(), stalled, p, Options{Bootstrap: quick, Now: func() time.Time { return m.now }})
+	if err != nil || c.Verdict != Regression {
+		t.Errorf("%s: %s, %v", c.Verdict, c.Reason, err)
+	}
+	// Room for seven rounds.
+	for slowdown, want := range map[float64]Verdict{4: Regression, 1: Inconclusive} {
+		p.Budget = 9 * time.Second
+		if c, _ := comparedInTime(t, newClocked(300*time.Millisecond, 100, 100*slowdown), p); c.Verdict != want {
+			t.Errorf("%v: %s: %s", slowdown, c.Verdict, c.Reason)
+		}
+	}
+}
+
+// stalling is a machine whose first process takes five seconds.
+type stalling struct{ *clocked }
+
+func (s *stalling) Measure(ctx context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error) {
+	if len(s.samples) == 0 {
+		s.now = s.now.Add(5 * time.Second)
+	}
+	return s.clocked.Measure(ctx, arm, samples)
 }

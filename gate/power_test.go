@@ -82,7 +82,7 @@ func TestPlannedEffectIsSeen(t *testing.T) {
 			}
 			return share
 		}
-		if share := found(plan.Asked.Rounds); share < 0.8 {
+		if share := found(plan.Asked.Rounds); share < 0.75 {
 			t.Errorf("%v: with the %v rounds that were planned %.2f were found", c, plan.Asked.Rounds, share)
 		}
 		last := plan.Asked.Rounds[len(plan.Asked.Rounds)-1]

@@ -32,6 +32,8 @@ type Policy struct {
 	Budget time.Duration `json:"budget"`
 	// Variation is the robust coefficient of variation above which a note warns.
 	Variation float64 `json:"variation"`
+	// Strict makes a failure of what is inconclusive or infeasible, and would be neutral.
+	Strict bool `json:"strict,omitempty"`
 	// Tail is how much slower the slowest calls may be.
 	Tail TailLimits `json:"tail"`
 }
@@ -42,6 +44,7 @@ var Presets = map[string]Policy{
 	"strict": {
 		Regression: 0.02, Improvement: 0.03, Effect: 0.3, Erosion: 0.03, Alarm: 0.004,
 		Rounds: []int{12, 24, 48, 96, 192}, Budget: 5 * time.Minute, Variation: 0.12, Tail: DefaultTail,
+		Strict: true,
 	},
 	"standard": {
 		Regression: 0.03, Improvement: 0.05, Effect: 0.3, Erosion: 0.05, Alarm: 0.004,

@@ -38,8 +38,8 @@ func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
 // untilClear measures up to each analysis in turn and judges there. A budget that
 // ends between two analyses makes a last analysis of what there is: time does not know
 // what the samples say, so the levels of all that are left hold. Where so few rounds
-// cannot reach that level, the analysis before was the last. Nothing is weighed where
-// the budget ends before the first analysis.
+// cannot reach that level, the analysis before was the last; before the first analysis they can
+// still show what is gross. Nothing is weighed where there is not even a block of rounds.
 func (r *run) untilClear(ctx context.Context, analyses []Analysis) (*weighed, error) {
 	var before *weighed
 	for i, analysis := range analyses {
@@ -53,7 +53,8 @@ func (r *run) untilClear(ctx context.Context, analyses []Analysis) (*weighed, er
 				analysis.Level += other.Level
 			}
 		}
-		if analysis.Rounds = r.samples.rounds(); late && (i == 0 || !analysis.canProve()) {
+		analysis.Rounds = r.samples.rounds()
+		if late && (before != nil && !analysis.canProve() || analysis.Rounds < blockRounds) {
 			if before != nil {
 				before.last = true
 			}

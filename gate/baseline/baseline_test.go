@@ -82,8 +82,8 @@ func TestDamageIsNamedAndLeftAlone(t *testing.T) {
 		"NaN": {func(s string) string { return strings.Replace(s, `"median": 2`, `"median": NaN`, 1) }, NotFinite,
 			"NaN or an infinity"},
 		"NaN sample": {func(s string) string { return strings.Replace(s, "1.98", "NaN", 1) }, NotFinite, "it holds NaN"},
-		"newer": {func(s string) string { return strings.Replace(s, `"version": 2`, `"version": 3`, 1) }, Newer,
-			"newer pawl (version 3"},
+		"newer": {func(s string) string { return strings.Replace(s, `"version": 3`, `"version": 4`, 1) }, Newer,
+			"newer pawl (version 4"},
 		"foreign": {func(string) string { return `{"format": "other"}` }, Foreign, "not a pawl baseline"},
 	} {
 		t.Run(name, func(t *testing.T) {

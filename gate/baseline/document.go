@@ -23,6 +23,7 @@ type document struct {
 type stored struct {
 	packed
 	Best     *packed      `json:"best,omitempty"`
+	Gain     *packed      `json:"provisional,omitempty"`
 	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Digest is over everything else in the entry.
 	Digest string `json:"digest"`
@@ -48,6 +49,9 @@ func (f *File) seal() (*document, error) {
 		s := stored{packed: packed{e, f.Sources[e.Source]}}
 		if best, ok := f.FindBest(e.Key); ok {
 			s.Best = &packed{best, f.Sources[best.Source]}
+		}
+		if gain, ok := f.FindGain(e.Key); ok {
+			s.Gain = &packed{gain, f.Sources[gain.Source]}
 		}
 		for _, a := range f.Accepted {
 			if a.Key == e.Key {
@@ -80,6 +84,10 @@ func (d *document) unseal() (*File, string) {
 		if s.Best != nil {
 			f.Best = append(f.Best, s.Best.Entry)
 			f.Keep(s.Best.Source, s.Best.Archive)
+		}
+		if s.Gain != nil {
+			f.Gains = append(f.Gains, s.Gain.Entry)
+			f.Keep(s.Gain.Source, s.Gain.Archive)
 		}
 		f.Accepted = append(f.Accepted, s.Accepted...)
 	}

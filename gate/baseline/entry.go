@@ -76,6 +76,11 @@ type Entry struct {
 	// ends in -dirty cannot.
 	Commit   string    `json:"commit,omitempty"`
 	Measured time.Time `json:"measured"`
+	// Gain is how much faster than the baseline an entry of [File.Gains] was, as a share.
+	Gain float64 `json:"gain,omitempty"`
+	// Unproven says that it began a device, or sizes, where others were known: no comparison says
+	// that it is as good as they are.
+	Unproven bool `json:"unproven,omitempty"`
 }
 
 // better reports whether an entry is faster than another one of the same sizes. It only

@@ -15,8 +15,8 @@ import (
 const (
 	format = "pawl baseline"
 	// version is what this program writes; it reads that and older ones, and nothing
-	// newer. Version 1 had one digest over everything.
-	version = 2
+	// newer. Version 1 had one digest over everything, version 2 no gains.
+	version = 3
 )
 
 // File is the content of baseline.json; [document] is how it is written. Current results
@@ -29,6 +29,9 @@ type File struct {
 	// Best are the best accepted entries of keys whose baseline is another one: what
 	// erosion is measured against.
 	Best []Entry `json:"oldest,omitempty"`
+	// Gains are confirmed gains over the entries that no later build has held yet. Code may be
+	// fast by the luck of its layout: a gain is the baseline only when two builds have shown it.
+	Gains []Entry `json:"gains,omitempty"`
 	// Accepted is the trail of decisions by people.
 	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Sources holds archives of the entries' sources, by digest. Commits have them
@@ -41,6 +44,8 @@ type Acceptance struct {
 	Key
 	Time   time.Time `json:"time"`
 	Reason string    `json:"reason"`
+	// By is who decided.
+	By string `json:"by,omitempty"`
 	// From is 0 where there was no baseline.
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
@@ -152,6 +157,17 @@ func (f *File) Find(key Key) (Entry, bool) { return find(f.Entries, key) }
 // itself.
 func (f *File) FindBest(key Key) (Entry, bool) { return find(f.Best, key) }
 
+// FindGain returns the gain of a key that is provisional.
+func (f *File) FindGain(key Key) (Entry, bool) { return find(f.Gains, key) }
+
+// Latest returns what a key was last found to run by: a provisional gain, or the baseline.
+func (f *File) Latest(key Key) (Entry, bool) {
+	if e, ok := f.FindGain(key); ok {
+		return e, true
+	}
+	return f.Find(key)
+}
+
 func find(entries []Entry, key Key) (Entry, bool) {
 	for _, e := range entries {
 		if e.Key == key {
@@ -180,7 +196,7 @@ func (f *File) Put(e Entry) {
 	if best, ok := f.FindBest(e.Key); ok && !best.better(e) {
 		f.forgetBest(e.Key)
 	}
-	f.Entries = place(f.Entries, e)
+	f.Entries, f.Gains = place(f.Entries, e), without(f.Gains, e.Key)
 	f.forgetSources()
 }
 
@@ -204,14 +220,56 @@ func (f *File) Accept(e Entry, a Acceptance) Acceptance {
 	return a
 }
 
-func (f *File) forgetBest(key Key) {
-	f.Best = slices.DeleteFunc(slices.Clone(f.Best), func(e Entry) bool { return e.Key == key })
+func (f *File) forgetBest(key Key) { f.Best = without(f.Best, key) }
+
+// Gained notes a confirmed gain over the baseline, and reports whether that has moved: it does when
+// the gain before it was of another build, to the smaller of both, which is what both have shown.
+// What this build has gained beyond that is provisional again.
+func (f *File) Gained(e Entry) (moved bool) {
+	before, known := f.FindGain(e.Key)
+	if !known || before.Binary == e.Binary && before.Problem == e.Problem {
+		f.Gains = place(f.Gains, e)
+		f.forgetSources()
+		return false
+	}
+	rest, archive := e, f.Sources[e.Source]
+	if before.Gain < e.Gain {
+		e = before
+	}
+	rest.Gain = 1 - (1-rest.Gain)/(1-e.Gain)
+	e.Gain = 0
+	if f.Put(e); rest.Gain > 0 {
+		f.Gains = place(f.Gains, rest)
+		f.Keep(rest.Source, archive)
+	}
+	return true
+}
+
+// Lost forgets the gain of a key: a later build has not held it.
+func (f *File) Lost(key Key) {
+	f.Gains = without(f.Gains, key)
+	f.forgetSources()
+}
+
+// Remove takes a kernel out of the file and returns the entries that were its baselines.
+func (f *File) Remove(chosen func(Entry) bool) (removed []Entry) {
+	for _, e := range slices.Clone(f.Entries) {
+		if chosen(e) {
+			removed = append(removed, e)
+			f.Entries, f.Best, f.Gains = without(f.Entries, e.Key), without(f.Best, e.Key), without(f.Gains, e.Key)
+		}
+	}
+	f.forgetSources()
+	return removed
+}
+
+func without(entries []Entry, key Key) []Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Key == key })
 }
 
 // place replaces or adds an entry and keeps the order.
 func place(entries []Entry, e Entry) []Entry {
-	kept := slices.DeleteFunc(slices.Clone(entries), func(o Entry) bool { return o.Key == e.Key })
-	kept = append(kept, e)
+	kept := append(without(entries, e.Key), e)
 	slices.SortFunc(kept, func(a, b Entry) int { return a.compare(b.Key) })
 	return kept
 }
@@ -231,7 +289,7 @@ func (f *File) Keep(source, text string) {
 func (f *File) forgetSources() {
 	for digest := range f.Sources {
 		needed := func(e Entry) bool { return e.Source == digest }
-		if !slices.ContainsFunc(f.Entries, needed) && !slices.ContainsFunc(f.Best, needed) {
+		if !slices.ContainsFunc(slices.Concat(f.Entries, f.Best, f.Gains), needed) {
 			delete(f.Sources, digest)
 		}
 	}

@@ -21,8 +21,14 @@ import (
 // per comparison, and every acceptance.
 const HistoryName = "history.jsonl"
 
-// Accepted is the verdict of an event that is a person's decision and no comparison.
-const Accepted gate.Verdict = "accepted"
+// Accepted and Removed are the verdicts of events that are a person's decision and no comparison.
+const (
+	Accepted gate.Verdict = "accepted"
+	Removed  gate.Verdict = "removed"
+)
+
+// Decision reports whether an event is a person's.
+func (e Event) Decision() bool { return e.Verdict == Accepted || e.Verdict == Removed }
 
 // Event is one comparison of one gate run, or an acceptance.
 type Event struct {
@@ -32,6 +38,8 @@ type Event struct {
 	Point   string       `json:"point"`
 	Verdict gate.Verdict `json:"verdict"`
 	Reason  string       `json:"reason"`
+	// By is who decided, of a decision.
+	By string `json:"by,omitempty"`
 	// Median and Interval are the candidate's, in milliseconds; Median is 0 where
 	// it was not measured.
 	Median   float64        `json:"median,omitempty"`
@@ -50,6 +58,7 @@ func (a Acceptance) Event(e Entry) Event {
 		Point:    e.Point,
 		Verdict:  Accepted,
 		Reason:   a.Reason,
+		By:       a.By,
 		Median:   e.Median,
 		Interval: e.Interval,
 	}
@@ -121,6 +130,12 @@ func ReadHistory(path string) (events []Event, damaged int, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading the history: %w", err)
 	}
+	events, damaged = ParseHistory(content)
+	return events, damaged, nil
+}
+
+// ParseHistory reads the text of a history as ReadHistory does.
+func ParseHistory(content []byte) (events []Event, damaged int) {
 	for line := range bytes.Lines(content) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -132,7 +147,7 @@ func ReadHistory(path string) (events []Event, damaged int, err error) {
 		}
 		events = append(events, e)
 	}
-	return events, damaged, nil
+	return events, damaged
 }
 
 // digestKey begins the last part of a line: a digest of what stands before it. Lines of

@@ -9,7 +9,7 @@ import (
 // Merge joins two files that came from base, and says what it had to choose between. An
 // entry that one side alone has moved is that side's. Where both have, the better one
 // stays, or the later one where their sizes differ, and the trail of acceptances keeps
-// both. No entry vanishes: nothing in pawl deletes one.
+// both. One that a side has removed is gone, unless the other has moved it.
 func Merge(base, ours, theirs *File) (merged *File, chosen []string) {
 	merged = New()
 	merged.Accepted = slices.Clone(ours.Accepted)
@@ -23,12 +23,12 @@ func Merge(base, ours, theirs *File) (merged *File, chosen []string) {
 		if _, done := merged.Find(e.Key); done {
 			continue
 		}
-		was, _ := base.side(e.Key)
+		was, known := base.side(e.Key)
 		our, inOurs := ours.side(e.Key)
 		their, inTheirs := theirs.side(e.Key)
 		switch {
-		case !inOurs && !inTheirs:
-			merged.add(was)
+		case known && (!inOurs || reflect.DeepEqual(our, was)) && (!inTheirs || reflect.DeepEqual(their, was)) &&
+			!(inOurs && inTheirs): // removed by one, and left alone by the other
 		case !inTheirs, reflect.DeepEqual(our, their), inOurs && reflect.DeepEqual(their, was):
 			merged.add(our)
 		case !inOurs, reflect.DeepEqual(our, was):
@@ -52,13 +52,16 @@ func Merge(base, ours, theirs *File) (merged *File, chosen []string) {
 
 // side is what a file has of a key.
 type side struct {
-	entry, best packed // best has no median where the entry is the best
+	entry, best, gain packed // without a median where there is none beside the entry
 }
 
 func (f *File) side(key Key) (s side, ok bool) {
 	s.entry.Entry, ok = f.Find(key)
 	s.best.Entry, _ = f.FindBest(key)
-	s.entry.Archive, s.best.Archive = f.Sources[s.entry.Source], f.Sources[s.best.Source]
+	s.gain.Entry, _ = f.FindGain(key)
+	for _, p := range []*packed{&s.entry, &s.best, &s.gain} {
+		p.Archive = f.Sources[p.Source]
+	}
 	return s, ok
 }
 
@@ -73,6 +76,10 @@ func (s side) beats(other side) bool {
 func (f *File) add(s side) {
 	f.Entries = place(f.Entries, s.entry.Entry)
 	f.Keep(s.entry.Source, s.entry.Archive)
+	if s.gain.Median > 0 {
+		f.Gains = place(f.Gains, s.gain.Entry)
+		f.Keep(s.gain.Source, s.gain.Archive)
+	}
 	f.consider(s)
 }
 

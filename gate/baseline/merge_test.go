@@ -155,8 +155,10 @@ func TestMerge(t *testing.T) {
 		"theirs a release":   {file(nil), file(accepted(3, true)), 3, 0, 1, false},
 		"a loss and a gain":  {file(accepted(2.1, false)), file(faster), 1.5, 0, 1, true},
 		"two losses":         {file(accepted(2.1, false)), file(accepted(2.2, false)), 2.1, 2, 2, true},
-		"ours has lost it":   {New(), file(nil), 2, 0, 0, false},
-		"both have lost it":  {New(), New(), 2, 0, 0, false},
+		"ours is removed":    {New(), file(nil), 0, 0, 0, false},
+		"theirs is removed":  {file(nil), New(), 0, 0, 0, false},
+		"both are removed":   {New(), New(), 0, 0, 0, false},
+		"removed, and moved": {New(), file(faster), 1.5, 0, 0, false},
 	} {
 		merged, chosen := Merge(base, c.ours, c.theirs)
 		e, _ := merged.Find(key)
@@ -172,5 +174,54 @@ func TestMerge(t *testing.T) {
 	both, _ := Merge(New(), file(nil), func() *File { f := New(); f.Put(example("add", 1)); return f }())
 	if len(both.Entries) != 2 || both.Entries[0].Kernel != "add" {
 		t.Errorf("%+v", both.Entries)
+	}
+}
+
+// A gain binds when another build has shown it, to the smaller of both; the same build again says
+// nothing, and a merge keeps what is provisional.
+func TestAGainIsProvisional(t *testing.T) {
+	gain := func(binary string, median, share float64) Entry {
+		e := example("scale", median)
+		e.Source, e.Binary, e.Gain = binary, binary, share
+		return e
+	}
+	f := New()
+	f.Put(example("scale", 2))
+	key := example("scale", 2).Key
+	was, _ := Merge(f, f, f)
+	for range 2 {
+		if f.Gained(gain("lucky", 1.5, 0.25)) {
+			t.Error("one build binds")
+		}
+		f.Keep("lucky", "text")
+	}
+	text, err := f.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err = Parse("f", text); err != nil {
+		t.Fatal(err)
+	}
+	merged, _ := Merge(was, f, was)
+	if e, _ := merged.Find(key); e.Median != 2 || merged.Sources["lucky"] != "text" {
+		t.Errorf("%+v", merged)
+	}
+	if !merged.Gained(gain("usual", 1.8, 0.1)) {
+		t.Error("two builds do not bind")
+	}
+	if e, _ := merged.Find(key); e.Binary != "usual" || e.Gain != 0 || len(merged.Gains) > 0 || len(merged.Sources) > 0 {
+		t.Errorf("%+v", merged)
+	}
+	merged.Gained(gain("usual", 1.8, 0.2))
+	merged.Keep("faster still", "text")
+	if !merged.Gained(gain("faster still", 0.9, 0.6)) {
+		t.Error("two builds do not bind")
+	}
+	if e, _ := merged.Latest(key); e.Binary != "faster still" || e.Gain < 0.49 || e.Gain > 0.51 ||
+		merged.Sources["faster still"] != "text" {
+		t.Errorf("%+v", merged)
+	}
+	if f.Lost(key); len(f.Gains) > 0 || len(f.Sources) > 0 {
+		t.Errorf("%+v", f)
 	}
 }

@@ -11,11 +11,17 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/gate/baseline"
 	"pawl/internal/git"
 )
 
 // base returns the commit that the change is compared with.
 func (q Question) base(ctx context.Context, root string) (string, error) {
+	if q.Push && q.Base == "" {
+		if commit, err := q.lastGated(ctx, root); err != nil || commit != "" {
+			return commit, err
+		}
+	}
 	named, err := q.named()
 	if err != nil {
 		return "", err
@@ -31,6 +37,28 @@ func (q Question) base(ctx context.Context, root string) (string, error) {
 	}
 	if err == nil {
 		err = errors.New("no base is known: name one with --base")
+	}
+	return "", err
+}
+
+// lastGated returns the last commit of the branch that was gated, by its history; empty where it has
+// none. What was gated on a branch that was merged is no commit of this line.
+func (q Question) lastGated(ctx context.Context, root string) (string, error) {
+	events, _, err := baseline.ReadHistory(baseline.HistoryPath(q.Baseline))
+	if err != nil || len(events) == 0 {
+		return "", err
+	}
+	gated := map[string]bool{}
+	for _, e := range events {
+		if hash, changed := git.Hash(e.Commit); !changed && !e.Decision() {
+			gated[hash] = true
+		}
+	}
+	line, err := git.Run(ctx, root, nil, "rev-list", "--first-parent", "HEAD")
+	for commit := range strings.FieldsSeq(string(line)) {
+		if gated[commit] {
+			return commit, nil
+		}
 	}
 	return "", err
 }
@@ -66,6 +94,9 @@ type Event struct {
 		Base   struct {
 			SHA string `json:"sha"`
 		} `json:"base"`
+		Head struct {
+			SHA string `json:"sha"`
+		} `json:"head"`
 	} `json:"pull_request"`
 	// Before is what a branch was at before a push.
 	Before string `json:"before"`

@@ -31,7 +31,7 @@ func (c Comment) body(r *reporting.Report) string {
 		m.Paragraph("**Warning**: %s.", escape.Markdown(warning))
 	}
 	table(m, r)
-	reasons(m, r)
+	c.reasons(m, r)
 	if r.Cost != nil {
 		m.Paragraph("%s", r.Cost.Markdown())
 	}
@@ -43,7 +43,7 @@ func (c Comment) body(r *reporting.Report) string {
 
 // verdict is the run in a few words.
 func verdict(r *reporting.Report) string {
-	if len(r.Results) == 0 {
+	if len(r.Results) == 0 && r.Problem == "" {
 		return "**incomplete**: the gate wrote no result"
 	}
 	return reporting.Headline(r)
@@ -56,20 +56,22 @@ func whatToDo(r *reporting.Report) string {
 		return "Make the results right; until then no time counts."
 	case r.Count(gate.Regression) > 0:
 		return "Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL --reason \"…\"`."
+	case r.Problem != "":
+		return "Mend what it names."
 	case len(r.Results) == 0 || !r.Finished():
 		return "Read the run's log, and run it again."
 	case r.Count(gate.Vanished) > 0:
-		return "Gate it again, or let a person take it out of the baseline on the base branch."
+		return "Gate it again, or delete its folder and say why: `pawl baseline remove KERNEL --reason \"…\"`."
 	case r.Count(gate.Infeasible) > 0:
 		return "Find out why it does not run here."
 	case r.Count(gate.Inconclusive) > 0:
-		return "Run the job again: the machine was too noisy to tell."
-	case r.Count(gate.Incomparable) > 0:
-		return "No action needed if the device or the sizes were meant to change: the baseline is made anew after the merge."
+		return "Nothing is known about the speed, after two attempts: run the job again on a quieter machine."
+	case !r.Decided() && r.Count(gate.New) == 0:
+		return "A person has to accept what it changes about the checks: `pawl baseline accept KERNEL --reason \"…\"`."
 	case r.Count(gate.New) > 0:
 		return "No action needed: the baseline is made after the merge."
 	case r.Count(gate.Improvement) > 0:
-		return "No action needed: the baseline moves after the merge."
+		return "No action needed: the baseline takes note after the merge, and moves when a later build holds the gain."
 	}
 	return "No action needed."
 }
@@ -96,7 +98,7 @@ func first(r *reporting.Report) []reporting.Result {
 }
 
 // reasons are folded away: who only wants the verdict has read it.
-func reasons(m *page.Markdown, r *reporting.Report) {
+func (c Comment) reasons(m *page.Markdown, r *reporting.Report) {
 	if len(r.Results) == 0 {
 		return
 	}
@@ -106,17 +108,21 @@ func reasons(m *page.Markdown, r *reporting.Report) {
 	}
 	m.Line("")
 	m.Paragraph("On %s:", escape.Markdown(r.Device))
-	m.Code("sh", repeat(r))
+	m.Code("sh", c.repeat(r))
 	m.Paragraph("</details>")
 }
 
 var hash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
-// repeat are the commands that measure the same again.
-func repeat(r *reporting.Report) string {
+// repeat are the commands that measure the same again, in any clone: what was gated is the merge that
+// GitHub makes of a pull request.
+func (c Comment) repeat(r *reporting.Report) string {
 	commit, _ := git.Hash(r.Commit)
 	var commands []string
 	if hash.MatchString(commit) {
+		if c.Pull > 0 {
+			commands = append(commands, escape.Shell("git", "fetch", "origin", fmt.Sprintf("refs/pull/%d/merge", c.Pull)))
+		}
 		commands = append(commands, escape.Shell("git", "checkout", commit))
 	}
 	words := []string{"pawl", "gate"}

@@ -19,10 +19,16 @@ type Comment struct {
 	Report string
 	Pull   int
 	Job    Job
+	// Skipped says that there was nothing to gate.
+	Skipped bool
 }
 
 // marker ends pawl's comment. It is not shown.
 const marker = "<!-- pawl gate -->"
+
+// skipped is the comment where an earlier commit of the pull request was gated, and this one needs no
+// gate.
+const skipped = "**pass**: the change touches nothing that a gated kernel depends on. No action needed.\n\n" + marker
 
 // looks is how often the conversation is looked at anew, where an answer was lost or
 // somebody else was faster.
@@ -40,6 +46,9 @@ func (c Comment) Publish(ctx context.Context, at *github.Client) (string, error)
 		return "", err
 	}
 	body := c.body(r)
+	if c.Skipped {
+		r, body = nil, skipped
+	}
 	for look := 1; ; look++ {
 		done, err := c.once(ctx, at, r, body)
 		again := github.Unknown(err) || github.Conflict(err) || github.NotFound(err)
@@ -89,5 +98,5 @@ func worthTelling(r *reporting.Report) bool {
 		return false
 	}
 	quiet := r.Count(gate.Maintained, gate.NoDifference)
-	return len(r.Results) > quiet || len(r.Warnings) > 0 || !r.Finished()
+	return len(r.Results) > quiet || len(r.Warnings) > 0 || !r.Finished() || r.Problem != ""
 }

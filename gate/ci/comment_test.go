@@ -122,7 +122,8 @@ func TestOneCommentThatIsUpdated(t *testing.T) {
 		"**fail**: 1 configuration that is wrong or does not build. Make the results right; until then no time counts.", 1)
 	step(nil, "updated", "**incomplete**: the gate wrote no result. Read the run's log, and run it again.", 2)
 	step(reportOf(gate.Improvement), "updated",
-		"**pass**: 1 improvement. No action needed: the baseline moves after the merge.", 3)
+		"**pass**: 1 improvement. No action needed: the baseline takes note after the merge, and "+
+			"moves when a later build holds the gain.", 3)
 	step(reportOf(gate.NoDifference), "updated", "**pass**: no significant difference. No action needed.", 4)
 	if mallory := s.Comments(1)[130]; mallory.Edits != 0 {
 		t.Error("somebody else's comment was changed")

@@ -87,7 +87,9 @@ func (d Drafts) kernel(ctx context.Context, at *github.Client, by Applier, r *re
 	}
 	if commit == "" {
 		draft.What = "nothing to propose" + because(refused)
-		return draft, nil
+		closed, err := withdraw(ctx, at, branch, draft.What)
+		draft.What += closed
+		return draft, err
 	}
 	kept, err := r.push(ctx, branch, commit)
 	if theirs, ok := errors.AsType[*notOurs](err); ok {
@@ -168,6 +170,21 @@ func open(ctx context.Context, at *github.Client, p github.Draft, kept bool) (nu
 			return 0, "", err
 		}
 	}
+}
+
+// withdraw closes the draft of a branch that has nothing to propose any more. One that a person has
+// taken over, or made ready for review, stays.
+func withdraw(ctx context.Context, at *github.Client, branch, why string) (string, error) {
+	found, err := at.OpenPulls(ctx, branch)
+	if err != nil || len(found) == 0 || !found[0].Draft {
+		return "", err
+	}
+	login, err := at.Login(ctx)
+	if err != nil || found[0].User.Login != login {
+		return "", err
+	}
+	body := fmt.Sprintf("Closed: %s.\n\n%s", escape.Markdown(why), found[0].Body)
+	return fmt.Sprintf("; closed draft %d", found[0].Number), at.ClosePull(ctx, found[0].Number, body)
 }
 
 // renew gives a pull request that is there the text of today. A person may have made it

@@ -179,6 +179,24 @@ func TestADraftIsOpenedUpdatedAndLeftAlone(t *testing.T) {
 	b.want("opened draft 2")
 }
 
+// A draft that is no longer better is closed, and says why; one that a person has made ready stays.
+func TestADraftThatIsNoLongerBetter(t *testing.T) {
+	b := newBench(t)
+	b.contents[1] = "default: 2\n"
+	b.want("opened draft 1")
+	delete(b.contents, 1)
+	b.want("nothing to propose: study 1: another workload would pay for it; closed draft 1")
+	if p := b.server.Pulls()[0]; p.State != "closed" || !strings.HasPrefix(p.Body, "Closed: nothing to propose: study 1") {
+		t.Errorf("%+v", p)
+	}
+	b.want("nothing to propose: study 1: another workload would pay for it")
+	b.server.AddPull("someone", "pawl/scale", "main", "Mine")
+	b.want("nothing to propose: study 1: another workload would pay for it")
+	if p := b.server.Pulls()[1]; p.State != "open" {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestTheBestWinnerThatMayBeApplied(t *testing.T) {
 	b := newBench(t)
 	b.index(

@@ -50,6 +50,15 @@ func (j Job) Pull() (int, error) {
 	return event.PullRequest.Number, err
 }
 
+// head returns the commit of the pull request that caused the run, empty for none.
+func (j Job) head() (string, error) {
+	if j.Event == "" {
+		return "", nil
+	}
+	event, err := ReadEvent(j.Event)
+	return event.PullRequest.Head.SHA, err
+}
+
 var number = regexp.MustCompile(`^[0-9]+$`)
 
 // page returns the address of the run's page, empty where it is not known.

@@ -20,6 +20,8 @@ type Move struct {
 	From, To float64
 	// Accepted is a person's reason, empty where the gate has moved it.
 	Accepted string
+	// Provisional says that it is a gain that a later build has to hold.
+	Provisional bool
 }
 
 // String is the line about it in the commit.
@@ -28,6 +30,9 @@ func (m Move) String() string {
 	if m.From > 0 {
 		text = fmt.Sprintf("%s: %s to %s (%s)", m.Key, m.Objective.Text(m.From), m.Objective.Text(m.To),
 			page.Change(stats.Change(m.From, m.To)))
+	}
+	if m.Provisional {
+		text += ", provisional until a later build holds it"
 	}
 	if m.Accepted != "" {
 		text += ", accepted: " + m.Accepted
@@ -49,6 +54,12 @@ func moves(before, after *baseline.File) (all []Move) {
 			}
 		}
 		all = append(all, m)
+	}
+	for _, gain := range after.Gains {
+		if was, _ := before.FindGain(gain.Key); !reflect.DeepEqual(was, gain) {
+			now, _ := after.Find(gain.Key)
+			all = append(all, Move{Key: gain.Key, From: now.Median, To: gain.Median, Provisional: true})
+		}
 	}
 	return all
 }
@@ -84,23 +95,28 @@ func message(c change) string {
 }
 
 func subject(c change) string {
-	var moved, added int
+	var moved, added, noted int
 	for _, m := range c.moved {
-		if m.From > 0 {
+		switch {
+		case m.Provisional:
+			noted++
+		case m.From > 0:
 			moved++
-		} else {
+		default:
 			added++
 		}
 	}
 	switch {
+	case noted > 0 && moved+added == 0:
+		return fmt.Sprintf("Note %s over the baseline", page.Count(noted, "provisional gain"))
 	case moved > 0 && added > 0:
 		return fmt.Sprintf("Move %s of the baseline, add %d", page.Count(moved, "entry", "entries"), added)
-	case moved == 1:
+	case moved == 1 && noted == 0:
 		m := c.moved[0]
 		return line(fmt.Sprintf("Move the baseline of %s %s: %s", m.Kernel, m.Workload,
 			page.Change(stats.Change(m.From, m.To))))
-	case moved > 1:
-		return fmt.Sprintf("Move %d entries of the baseline", moved)
+	case moved > 0:
+		return fmt.Sprintf("Move %s of the baseline", page.Count(moved, "entry", "entries"))
 	case added > 0:
 		return fmt.Sprintf("Add %s to the baseline", page.Count(added, "entry", "entries"))
 	case c.file != nil:

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"reflect"
-	"slices"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"pawl/gate/baseline"
+	"pawl/gate/reporting"
 	"pawl/internal/escape"
 	"pawl/internal/git"
 	"pawl/objective/devices"
@@ -119,6 +119,12 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 	if s.head, err = git.Resolve(ctx, root, "HEAD"); err != nil {
 		return nil, err
 	}
+	// What a run has not come to is gated with the next push, so that its commit must not be in the history.
+	report, err := reporting.Read(filepath.Join(filepath.Dir(p.Baseline), reporting.JSONName))
+	if err == nil && !report.Finished() {
+		return nil, fmt.Errorf("the run has compared %d of %d configurations: gate again first", len(report.Results),
+			report.Planned)
+	}
 	if s.ours, err = baseline.Read(p.Baseline); err != nil {
 		return nil, err
 	}
@@ -179,9 +185,8 @@ func (s *publishing) changeOn(ctx context.Context, tip string) (c change, err er
 	if err != nil {
 		return c, err
 	}
-	base, ours := s.stillThere(theirs)
 	var merged *baseline.File
-	merged, c.chosen = baseline.Merge(base, ours, theirs)
+	merged, c.chosen = baseline.Merge(s.base, s.ours, theirs)
 	if c.moved = moves(theirs, merged); !same(theirs, merged) {
 		if c.file, err = merged.Text(); err != nil {
 			return c, err
@@ -196,24 +201,6 @@ func (s *publishing) changeOn(ctx context.Context, tip string) (c change, err er
 		c.history = joined
 	}
 	return c, nil
-}
-
-// stillThere returns what this checkout began with and what it has, without the entries
-// that it has not moved and that a person has taken out of the branch meanwhile: a merge
-// would bring them back.
-func (s *publishing) stillThere(theirs *baseline.File) (base, ours *baseline.File) {
-	gone := func(e baseline.Entry) bool {
-		was, _ := s.base.Find(e.Key)
-		is, there := s.ours.Find(e.Key)
-		_, theirsHas := theirs.Find(e.Key)
-		return !theirsHas && (!there || reflect.DeepEqual(was, is))
-	}
-	without := func(f baseline.File) *baseline.File {
-		f.Entries = slices.DeleteFunc(slices.Clone(f.Entries), gone)
-		f.Best = slices.DeleteFunc(slices.Clone(f.Best), gone)
-		return &f
-	}
-	return without(*s.base), without(*s.ours)
 }
 
 // same reports whether two files have the same entries, decisions and sources.
@@ -274,8 +261,9 @@ func (s *publishing) refusal(err error) error {
 	}
 	switch {
 	case strings.Contains(reason, "declined"): // by a hook, a protected branch or a rule
-		return fmt.Errorf("%s does not let this token move %s: %s. Let the workflow pass the rules of the branch, or "+
-			"bring %s there by a pull request", s.Remote, s.Branch, reason, s.Baseline)
+		return fmt.Errorf("%s does not let this token move %s: %s. Give the workflow the token of an app that may pass the "+
+			"rules of the branch (the secret PAWL_TOKEN), or bring %s there by a pull request", s.Remote, s.Branch, reason,
+			s.Baseline)
 	case strings.Contains(failed.Stderr, "403") || strings.Contains(failed.Stderr, "denied"):
 		return fmt.Errorf("%s does not let this token write (%w): the job needs the permission contents: write", s.Remote,
 			err)

@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"pawl/gate/reporting"
+	"pawl/internal/escape"
 )
 
 // largestSummary is what GitHub shows of a step, in bytes.
@@ -58,13 +60,29 @@ func (s Summary) render() (string, []byte, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if s.Cost != nil && filepath.Ext(path) != ".json" { // a report of the gate has its own
-			content = append(content, s.Cost.Markdown()+"\n\n"...)
+		if filepath.Ext(path) != ".json" { // a report of the gate has its own, and no links
+			content = append(content, s.artifact(filepath.Dir(path))...)
+			if s.Cost != nil {
+				content = append(content, s.Cost.Markdown()+"\n\n"...)
+			}
 		}
 		return path, content, err
 	}
 	return "", nil, fmt.Errorf("no report: %w", &fs.PathError{Op: "open", Path: paths[0], Err: fs.ErrNotExist})
 }
+
+// artifact says where the pages and the studies are that a page names.
+func (s Summary) artifact(folder string) string {
+	if s.Job.Run == "" {
+		return ""
+	}
+	return fmt.Sprintf("The pages and the studies are in the artifact %[1]s of this run: `gh run download %[2]s "+
+		"--name %[1]s --dir %[1]s`; there the commands above work.\n\n", escape.FileName(filepath.Base(folder)),
+		escape.FileName(s.Job.Run))
+}
+
+// relativeLink is a link to a file beside a page, which leads nowhere on the page of a run.
+var relativeLink = regexp.MustCompile(`\[([^\]]*)\]\(([^):]*)\)`)
 
 func summaryOf(path string) ([]byte, error) {
 	if filepath.Ext(path) != ".json" {
@@ -92,6 +110,7 @@ func pageOf(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	content = relativeLink.ReplaceAll(content, []byte("$1 (`$2`)"))
 	const note = "\n\nThe rest does not fit here.\n"
 	if most := largestSummary - roomBelow - len(note); len(content) > most {
 		content = content[:most]

@@ -44,6 +44,22 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// On the page of a run, what lies beside a page is in an artifact.
+func TestLinksLeadSomewhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tuning", "suggestions.md")
+	text := "[scale, small](scale/small/suggestions.md): pawl apply 1; [more](https://example.org/x)\n"
+	if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	var printed bytes.Buffer
+	if _, err := (Summary{Report: path, Job: Job{Run: "77"}}).Publish(&printed); err != nil ||
+		!strings.HasPrefix(printed.String(), "scale, small (`scale/small/suggestions.md`): pawl apply 1; "+
+			"[more](https://example.org/x)\n") ||
+		!strings.Contains(printed.String(), "`gh run download 77 --name tuning --dir tuning`") {
+		t.Errorf("%v: %s", err, &printed)
+	}
+}
+
 // GitHub shows nothing of a step that writes more than a mebibyte.
 func TestLongPagesAreCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")

@@ -25,6 +25,7 @@ type limits struct {
 	Samples     scalar   `yaml:"samples"`
 	Budget      scalar   `yaml:"budget"`
 	Tail        tail     `yaml:"tail"`
+	Undecided   scalar   `yaml:"undecided"`
 }
 
 // tail are the limits of the slowest calls.
@@ -47,6 +48,7 @@ func (l limits) keys(p *gate.Policy) []key {
 		{l.Erosion, share(&p.Erosion)}, {l.Alarm, share(&p.Alarm)}, {l.Variation, share(&p.Variation)},
 		{l.Tail.P95, share(&p.Tail.P95)}, {l.Tail.P99, share(&p.Tail.P99)}, {l.Tail.Fail, yes(&p.Tail.Fail)},
 		{l.Samples, whole(&p.Samples)}, {l.Budget, duration(&p.Budget)},
+		{l.Undecided, undecided(&p.Strict)},
 	}
 	if l.Rounds != nil {
 		p.Rounds = make([]int, len(l.Rounds))
@@ -105,6 +107,16 @@ func yes(value *bool) func(string) error {
 	return func(text string) (err error) {
 		if *value, err = strconv.ParseBool(text); err != nil {
 			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		return nil
+	}
+}
+
+// undecided reads what becomes of a comparison that decides nothing.
+func undecided(strict *bool) func(string) error {
+	return func(text string) error {
+		if *strict = text == "fail"; !*strict && text != "neutral" {
+			return fmt.Errorf("undecided is %q: neutral or fail", text)
 		}
 		return nil
 	}

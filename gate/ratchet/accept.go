@@ -10,33 +10,35 @@ import (
 	"slices"
 	"time"
 
+	"pawl/gate"
 	"pawl/gate/baseline"
-	"pawl/gate/policy"
+	"pawl/gate/reporting"
 	"pawl/internal/page"
 )
 
 // Accepted is the verdict of an acceptance in the history.
 const Accepted = baseline.Accepted
 
-// Acceptance is a person's decision to move a baseline to what the last run measured,
-// also where that is slower.
+// Acceptance is a person's decision to move a baseline to what a run measured, also where that is
+// slower, or to take a kernel out of it.
 type Acceptance struct {
-	// Baseline is the file; the results lie beside it.
+	// Baseline is the file.
 	Baseline string
+	// From is the folder with the results and the report of a run; empty means beside the baseline.
+	From string
 	// Kernels are names or folders; none means all that were measured.
 	Kernels []string
-	// Reason is kept in the file.
-	Reason string
+	// Reason is kept in the file, and By, who decides.
+	Reason, By string
 	// Release makes erosion count from what is accepted.
 	Release bool
-	// Policy limits erosion; nil means the default limits.
-	Policy *policy.File
 }
 
-// Accept moves the baseline, adds that to the history, and returns the entries that it moved to; none means that
-// there was nothing to accept. It refuses results that are older than what they would
-// replace, and a loss beyond the limit of erosion that is no release.
-func (a Acceptance) Accept() ([]baseline.Entry, error) {
+// Accept moves the baseline, adds that to the history, and returns the configurations that it is
+// about; none means that there was nothing to accept. It refuses results that are older than what they would
+// replace, and a loss beyond the limit of erosion that is no release. How large a loss is, the run has
+// measured: times of different hours are not compared.
+func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 	file, err := baseline.Read(a.Baseline)
 	if err != nil {
 		return nil, err
@@ -45,40 +47,115 @@ func (a Acceptance) Accept() ([]baseline.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	report, err := reporting.Read(filepath.Join(a.folder(), reporting.JSONName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	accepted := a.among(current.Entries)
 	if len(accepted) == 0 && a.Release {
 		accepted = a.among(file.Entries) // nothing new: what is the baseline already
 	}
-	if len(accepted) == 0 {
-		return nil, nil
-	}
 	var events []baseline.Event
-	err = baseline.Update(a.Baseline, func(file *baseline.File) error {
-		if err := errors.Join(checkOvertaken(file, accepted), a.checkErosion(file, accepted)); err != nil {
+	err = a.update(accepted, func(file *baseline.File) error {
+		if err := errors.Join(checkOvertaken(file, accepted), a.checkErosion(report, accepted)); err != nil {
 			return err
 		}
 		for _, e := range accepted {
 			archive := cmp.Or(current.Sources[e.Source], file.Sources[e.Source])
-			decision := file.Accept(e, baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, Release: a.Release})
+			e.Gain = 0
+			decision := file.Accept(e,
+				baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, By: a.By, Release: a.Release})
 			file.Keep(e.Source, archive)
-			events = append(events, decision.Event(e))
+			event := decision.Event(e)
+			if evidence := evidenceFor(report, e.Key); evidence != nil {
+				event.Change = &evidence.Change
+			}
+			events = append(events, event)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return accepted, baseline.AppendHistory(baseline.HistoryPath(a.Baseline), events)
+	if events = append(events, a.checks(report, events)...); len(events) == 0 {
+		return nil, nil
+	}
+	for _, e := range events {
+		keys = append(keys, e.Key)
+	}
+	return keys, baseline.AppendHistory(baseline.HistoryPath(a.Baseline), events)
 }
 
-// Results is the file with what the last run measured.
-func (a Acceptance) Results() string { return filepath.Join(filepath.Dir(a.Baseline), CurrentName) }
+// update changes the file where anything was measured.
+func (a Acceptance) update(accepted []baseline.Entry, change func(*baseline.File) error) error {
+	if len(accepted) == 0 {
+		return nil
+	}
+	return baseline.Update(a.Baseline, change)
+}
+
+// checks are decisions about changed checks of what was not measured.
+func (a Acceptance) checks(report *reporting.Report, done []baseline.Event) (events []baseline.Event) {
+	if report == nil {
+		return nil
+	}
+	for _, s := range report.Results {
+		known := func(e baseline.Event) bool { return e.Key == s.Key }
+		if len(s.Changed) > 0 && a.names(s.Kernel, "") && !slices.ContainsFunc(done, known) {
+			events = append(events, baseline.Event{
+				Time: time.Now().UTC(), Key: s.Key, Commit: report.Commit, Point: s.Point, Verdict: baseline.Accepted,
+				Reason: a.Reason, By: a.By,
+			})
+		}
+	}
+	return events
+}
+
+// Remove takes kernels out of the baseline, adds that to the history, and returns the configurations
+// that it was about. A kernel without an entry can be removed too: the branch's history says so then.
+func (a Acceptance) Remove() (keys []baseline.Key, err error) {
+	var events []baseline.Event
+	err = baseline.Update(a.Baseline, func(file *baseline.File) error {
+		for _, e := range file.Remove(func(e baseline.Entry) bool { return a.names(e.Kernel, e.Origin) }) {
+			events = append(events, baseline.Event{
+				Time: time.Now().UTC(), Key: e.Key, Commit: e.Commit, Point: e.Point, Verdict: baseline.Removed,
+				Reason: a.Reason, By: a.By,
+			})
+		}
+		return nil
+	})
+	for _, name := range a.Kernels {
+		kernel := filepath.Base(filepath.Clean(name))
+		if !slices.ContainsFunc(events, func(e baseline.Event) bool { return e.Kernel == kernel || e.Kernel == name }) {
+			events = append(events, baseline.Event{
+				Time: time.Now().UTC(), Key: baseline.Key{Kernel: kernel}, Verdict: baseline.Removed, Reason: a.Reason, By: a.By,
+			})
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		keys = append(keys, e.Key)
+	}
+	return keys, baseline.AppendHistory(baseline.HistoryPath(a.Baseline), events)
+}
+
+func (a Acceptance) folder() string { return cmp.Or(a.From, filepath.Dir(a.Baseline)) }
+
+// Results is the file with what the run measured.
+func (a Acceptance) Results() string { return filepath.Join(a.folder(), CurrentName) }
+
+func (a Acceptance) names(kernel, origin string) bool {
+	return len(a.Kernels) == 0 || slices.ContainsFunc(a.Kernels, func(name string) bool {
+		return name == kernel || origin != "" && filepath.Clean(name) == filepath.Clean(origin) ||
+			filepath.Base(filepath.Clean(name)) == kernel
+	})
+}
 
 // among returns the entries of the named kernels, or all.
 func (a Acceptance) among(entries []baseline.Entry) []baseline.Entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(e baseline.Entry) bool {
-		return len(a.Kernels) > 0 && !slices.Contains(a.Kernels, e.Kernel) && !slices.Contains(a.Kernels, e.Origin)
-	})
+	return slices.DeleteFunc(slices.Clone(entries), func(e baseline.Entry) bool { return !a.names(e.Kernel, e.Origin) })
 }
 
 // Baseline returns the file that performance is held to, nil where there is none.
@@ -142,32 +219,40 @@ func checkOvertaken(file *baseline.File, accepted []baseline.Entry) error {
 
 // checkErosion refuses what the next gate would fail: an acceptance beyond the
 // erosion limit has to be declared a release.
-func (a Acceptance) checkErosion(file *baseline.File, accepted []baseline.Entry) error {
-	if a.Release {
+func (a Acceptance) checkErosion(report *reporting.Report, accepted []baseline.Entry) error {
+	if a.Release || report == nil {
 		return nil
 	}
-	limits := map[string]float64{}
-	if a.Policy != nil {
-		for _, k := range a.Policy.Kernels {
-			limits[k.Name] = k.Policy.Erosion
-		}
-	}
 	for _, e := range accepted {
-		best, ok := file.FindBest(e.Key)
-		if !ok {
-			best, ok = file.Find(e.Key)
-		}
-		if !ok || best.Dims != e.Dims {
+		evidence := evidenceFor(report, e.Key)
+		if evidence == nil {
 			continue
 		}
-		limit, ok := limits[e.Origin]
-		if !ok {
-			limit = policy.Default(e.Origin).Kernels[0].Policy.Erosion
-		}
-		if loss := e.Median/best.Median - 1; loss > limit {
+		limit := resultFor(report, e.Key).Policy.Erosion
+		if loss := -evidence.Change; loss > limit {
 			return fmt.Errorf("%s is %s slower than its best accepted entry, more than the %s that erosion allows: accept it "+
 				"with --release to make it what erosion is measured against", e.Key, page.Percent(loss), page.Percent(limit))
 		}
+	}
+	return nil
+}
+
+// resultFor returns the result of a run about a configuration; nil where it has none.
+func resultFor(report *reporting.Report, key baseline.Key) *reporting.Result {
+	if report != nil {
+		for i := range report.Results {
+			if report.Results[i].Key == key {
+				return &report.Results[i]
+			}
+		}
+	}
+	return nil
+}
+
+// evidenceFor returns what a run measured against the best accepted entry, or the baseline.
+func evidenceFor(report *reporting.Report, key baseline.Key) *gate.Evidence {
+	if s := resultFor(report, key); s != nil {
+		return cmp.Or(s.Best, s.Evidence)
 	}
 	return nil
 }

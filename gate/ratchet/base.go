@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
-	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
-	"pawl/gate/reporting"
 	"pawl/internal/git"
 	"pawl/internal/page"
 	"pawl/objective/devices"
@@ -53,6 +50,28 @@ func readBase(ctx context.Context, path, ref string) (file *baseline.File, text 
 	return file, text, commit, err
 }
 
+// readDecisions returns what people have decided on this branch: what its history has and that of
+// the commit has not.
+func readDecisions(ctx context.Context, path, commit string) (decided []baseline.Event, err error) {
+	events, _, err := baseline.ReadHistory(path)
+	if err != nil {
+		return nil, err
+	}
+	folder, name, err := inRepository(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := git.Blob(ctx, folder, commit, name)
+	before, _ := baseline.ParseHistory(text)
+	for _, e := range events {
+		known := func(o baseline.Event) bool { return o.Time.Equal(e.Time) && o.Key == e.Key }
+		if e.Decision() && !slices.ContainsFunc(before, known) {
+			decided = append(decided, e)
+		}
+	}
+	return decided, err
+}
+
 // readBasePolicy returns the policy of a commit, nil where the commit has none or the file
 // is not of the repository.
 func readBasePolicy(ctx context.Context, path, commit string) (*policy.File, error) {
@@ -68,26 +87,6 @@ func readBasePolicy(ctx context.Context, path, commit string) (*policy.File, err
 		return nil, err
 	}
 	return policy.Parse(commit+":"+path, text)
-}
-
-// policyFor returns the limits of a configuration: the base's where it gates it, also from
-// another folder.
-func (r *run) policyFor(rule policy.Kernel, c *devices.Configuration) gate.Policy {
-	if r.limits == nil {
-		return rule.Policy
-	}
-	for _, base := range r.limits.Kernels {
-		same := filepath.Clean(base.Name) == filepath.Clean(rule.Name) || filepath.Base(base.Name) == c.Kernel.Name
-		if !same || len(base.Workloads) > 0 && !slices.Contains(base.Workloads, c.Workload.Name) {
-			continue
-		}
-		if !reflect.DeepEqual(base.Policy, rule.Policy) {
-			r.warn(fmt.Sprintf("this branch's %s has other limits for %s %s; they were not used: those of %s count",
-				r.PolicyFile, c.Kernel.Name, c.Workload.Name, r.Base))
-		}
-		return base.Policy
-	}
-	return rule.Policy
 }
 
 // inRepository returns the root of the repository that the program runs in and the file's
@@ -166,29 +165,4 @@ func changes(base, branch *baseline.File) string {
 		return "the entries are the same, the rest differs"
 	}
 	return strings.Join(parts, ", ")
-}
-
-// vanished are the base's entries of this device that the run does not compare: a kernel
-// that a branch renames, or no longer gates, does not pass as a new one.
-func (r *run) vanished() []reporting.Result {
-	var results []reporting.Result
-	for _, e := range r.file.Entries {
-		if e.Device != r.report.Device || r.report.Has(e.Key) {
-			continue
-		}
-		result := reporting.Result{
-			Key:            e.Key,
-			Point:          e.Point,
-			BaselinePoint:  e.Point,
-			BaselineCommit: e.Commit,
-			Baseline:       e.Median,
-		}
-		result.Decision = gate.Decision{
-			Verdict: gate.Vanished,
-			Reason: r.Base +
-				" has a baseline for it, and this run compares nothing with it: gate it again, or let a person take it out there",
-		}
-		results = append(results, result)
-	}
-	return results
 }

@@ -1,11 +1,13 @@
 package ratchet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"pawl/gate"
 	"pawl/gate/baseline"
+	"pawl/gate/policy"
 	"pawl/gate/reporting"
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -20,11 +22,19 @@ type outcome struct {
 	entry baseline.Entry
 	// source is the archive of its sources, empty where they are too large for one.
 	source string
+	// lost says that a provisional gain was not held.
+	lost bool
 }
 
-// compare checks a candidate and holds it to its baseline.
-func (r *run) compare(ctx context.Context, c *devices.Configuration, p gate.Policy) (outcome, error) {
-	o := outcome{result: reporting.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: p}}
+// compare checks a candidate and compares it: with the base commit where there is one, and with
+// its baseline otherwise.
+func (r *run) compare(ctx context.Context, c *devices.Configuration, rule policy.Kernel) (outcome, error) {
+	o := outcome{result: reporting.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: rule.Policy}}
+	old := r.inBase(ctx, rule, c)
+	if old != nil {
+		o.result.Policy = old.rule.Policy
+	}
+	o.result.Policy.Budget = cmp.Or(r.budget, o.result.Policy.Budget)
 	failure, err := r.verify(ctx, c)
 	if err != nil {
 		return o, err
@@ -33,32 +43,65 @@ func (r *run) compare(ctx context.Context, c *devices.Configuration, p gate.Poli
 		o.result.Decision = gate.Broken(failure)
 		return o, nil
 	}
+	if old != nil {
+		return r.againstBase(ctx, c, old, o)
+	}
+	return r.againstEntry(ctx, c, o)
+}
+
+// againstEntry compares a candidate with its entry in the file.
+func (r *run) againstEntry(ctx context.Context, c *devices.Configuration, o outcome) (outcome, error) {
 	entry, known := r.file.Find(o.result.Key)
 	if !known || entry.Dims != c.Workload.Dims.String() {
-		return r.first(ctx, c, p, o, entry)
+		return r.first(ctx, c, o, known)
 	}
 	o.result.HeldTo(entry)
-	same, err := sameCode(c, entry)
-	if err != nil {
-		return o, err
-	}
-	if same {
-		o.result.Decision = gate.Decision{
-			Verdict: gate.Maintained,
-			Reason:  "the machine code is the baseline's own: there is nothing to measure",
+	gain, gained := r.file.FindGain(o.result.Key)
+	for _, than := range []struct {
+		baseline.Entry
+		reason string
+	}{
+		{gain, "the machine code is that of the gain that is provisional"},
+		{entry, "the machine code is the baseline's own"},
+	} {
+		same, err := sameCode(c, than.Entry)
+		if err != nil {
+			return o, err
 		}
-		return o, nil
+		if same {
+			o.result.Decision = gate.Decision{
+				Verdict: gate.Maintained,
+				Reason:  than.reason + ": there is nothing to measure",
+			}
+			o.lost = gained && than.Gain == 0
+			return o, nil
+		}
 	}
 	if err := r.holdTo(ctx, c, entry, &o.result); err != nil {
 		return o, err
 	}
-	if len(o.result.Candidate) > 0 {
+	o.lost = gained && !confirmedGain(o.result) && !o.result.Verdict.Undecided()
+	return r.described(c, true, o)
+}
+
+// described completes the outcome of a measured comparison. Own says that the candidate was measured
+// as the branch has it.
+func (r *run) described(c *devices.Configuration, own bool, o outcome) (_ outcome, err error) {
+	if e := o.result.Evidence; e != nil {
+		o.result.Baseline, o.result.Current = e.Times()
+	}
+	if len(o.result.Candidate) > 0 && own {
 		if o.entry, o.source, err = entryOf(c, o.result.Candidate, r.Version); err != nil {
 			return o, err
 		}
 	}
-	if r.Base != "" && confirmedGain(o.result) {
-		o.result.Notes = append(o.result.Notes, "the baseline moves when this is on the base branch and is gated there")
+	switch gain := confirmedGain(o.result); {
+	case gain && r.Base != "":
+		o.result.Notes = append(o.result.Notes, "the baseline takes note when this is on the base branch and is gated there")
+	case gain:
+		o.entry.Gain = o.result.Confirmation.Change
+	case o.lost:
+		o.result.Notes = append(o.result.Notes, "a gain was provisional, and this build has not held it: it is forgotten")
 	}
 	return o, nil
 }
@@ -84,11 +127,11 @@ func sameCode(c *devices.Configuration, entry baseline.Entry) (bool, error) {
 	return entry.Binary == c.Prepared.Binary.Digest && entry.Problem == problem, err
 }
 
-// first measures a candidate that there is nothing to compare with. It becomes
-// the baseline only where the file knows nothing of the kind: a foreign device or
-// a workload of other sizes would otherwise be a way round the ratchet.
-func (r *run) first(ctx context.Context, c *devices.Configuration, p gate.Policy, o outcome,
-	entry baseline.Entry) (outcome, error) {
+// first measures a candidate that there is nothing to compare with. On the base branch it becomes
+// the baseline of its device; where others are known it is marked, because nothing says that it is as
+// good as they are. Resized says that its own device has an entry of other sizes.
+func (r *run) first(ctx context.Context, c *devices.Configuration, o outcome, resized bool) (outcome, error) {
+	p := o.result.Policy
 	samples, conditions, failure, err := r.alone(ctx, c, p)
 	if err != nil {
 		return o, err
@@ -101,33 +144,22 @@ func (r *run) first(ctx context.Context, c *devices.Configuration, p gate.Policy
 		return o, err
 	}
 	o.result.Current = o.entry.Median
-	o.result.Verdict = gate.New
 	if o.entry.Variation > p.Variation {
 		o.result.Notes = append(o.result.Notes,
 			fmt.Sprintf("the times vary by %s inside a process, more than %s: a quieter machine makes a better baseline",
 				page.WholePercent(o.entry.Variation), page.WholePercent(p.Variation)))
 	}
-	others := r.file.OtherDevices(o.result.Key)
+	o.result.Decision = gate.Decision{Verdict: gate.New, Reason: "there is no baseline yet; this becomes it"}
 	switch {
-	case entry.Dims != "":
-		o.result.Verdict = gate.Incomparable
-		if r.Base != "" { // the branch did that, unlike a foreign device
-			o.result.Verdict = gate.Vanished
-		}
-		o.result.Reason = fmt.Sprintf("the sizes of the workload changed from %s to %s; pawl baseline accept takes "+
-			"them over", entry.Dims, c.Workload.Dims)
-	case len(others) > 0:
-		o.result.Verdict = gate.Incomparable
-		o.result.Reason = fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl baseline accept "+
-			"adds this device beside it", others[0], o.result.Device)
 	case r.Base != "":
-		o.result.Reason = r.Base + " has no baseline for this; a run on it makes one"
+		o.result.Reason = r.Base + " has nothing to compare this with; a run on it begins the baseline"
 	case r.DryRun:
 		o.result.Reason = "there is no baseline yet, and this run makes none"
-	case r.Strict:
-		o.result.Reason = "there is no baseline yet; without --strict this becomes it"
-	default:
-		o.result.Reason = "there is no baseline yet; this becomes it"
+	case resized || len(r.file.OtherDevices(o.result.Key)) > 0:
+		o.entry.Unproven = true
+		r.warn(fmt.Sprintf("NOT COMPARED: %s has a baseline for another device or other sizes, and none for %s on %s. One "+
+			"begins with this build, unproven: whether it is slower than the one before is not known here", o.result.Config(),
+			c.Workload.Dims, o.result.Device))
 	}
 	o.result.Comparison = o.result.WithConditions(gate.Samples{gate.Candidate: samples}, conditions)
 	return o, nil
@@ -138,31 +170,38 @@ func (r *run) first(ctx context.Context, c *devices.Configuration, p gate.Policy
 // accepted release is held against it in the same way.
 func (r *run) against(ctx context.Context, c *devices.Configuration, entry baseline.Entry,
 	p gate.Policy) (gate.Comparison, *profile.Comparison, error) {
-	old, hasBest := r.file.FindBest(entry.Key)
-	hasBest = hasBest && old.Dims == entry.Dims && old.Binary != entry.Binary
+	old, _ := r.file.FindBest(entry.Key)
 	base, why, err := r.rebuild(ctx, c, r.file, entry)
 	if err != nil {
 		return gate.Comparison{}, nil, err
 	}
 	if base == nil {
 		compared, err := r.againstStored(ctx, c, entry, p, why)
-		if hasBest && err == nil {
+		if old.Median > 0 && old.Dims == entry.Dims && err == nil {
 			compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		}
 		return compared, nil, err
 	}
 	defer base.Close()
+	return r.interleaved(ctx, c, base, old, p)
+}
+
+// interleaved compares a candidate with a baseline that is built, and holds it to an older entry in
+// the same rounds, where there is one that is another build of the same sizes.
+func (r *run) interleaved(ctx context.Context, c, base *devices.Configuration, old baseline.Entry,
+	p gate.Policy) (compared gate.Comparison, why *profile.Comparison, err error) {
+	hasOld := old.Median > 0 && old.Dims == base.Workload.Dims.String() && old.Binary != base.Prepared.Binary.Digest
 	var best *devices.Configuration
-	if hasBest {
+	if hasOld {
 		if best, _, err = r.rebuild(ctx, c, r.file, old); err != nil {
-			return gate.Comparison{}, nil, err
+			return compared, nil, err
 		}
 		if best != nil {
 			defer best.Close()
 		}
 	}
 	compared, samples, conditions, err := r.comparison(ctx, c, base, best, p)
-	if hasBest && best == nil && err == nil {
+	if hasOld && best == nil && err == nil {
 		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		compared.Notes = append(compared.Notes, "the best accepted entry cannot be rebuilt: its stored samples stand in")
 	}

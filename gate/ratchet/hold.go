@@ -93,14 +93,13 @@ func (r *run) hold(ctx context.Context, c *devices.Configuration, held *Held) er
 		held.Decision = gate.Broken(failure)
 		return nil
 	}
-	entry, known := r.file.Find(held.Key)
-	others := r.file.OtherDevices(held.Key)
-	switch {
+	entry, known := r.file.Latest(held.Key)
+	switch others := r.file.OtherDevices(held.Key); {
 	case !known && len(others) > 0:
 		held.Decision = gate.Decision{
-			Verdict: gate.Incomparable,
-			Reason: fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl gate and pawl baseline "+
-				"accept add this device beside it", others[0], held.Device),
+			Verdict: gate.New,
+			Reason: fmt.Sprintf("the baseline has an entry for %s and none for this device, %s; pawl gate %s begins one",
+				others[0], held.Device, c.Kernel.Origin),
 		}
 		return nil
 	case !known:
@@ -112,9 +111,9 @@ func (r *run) hold(ctx context.Context, c *devices.Configuration, held *Held) er
 		return nil
 	case entry.Dims != c.Workload.Dims.String():
 		held.Decision = gate.Decision{
-			Verdict: gate.Incomparable,
-			Reason: fmt.Sprintf("the baseline has the sizes %s, the workload %s; pawl gate and pawl baseline accept take "+
-				"them over", entry.Dims, c.Workload.Dims),
+			Verdict: gate.New,
+			Reason: fmt.Sprintf("the baseline has the sizes %s, the workload %s; pawl gate %s begins one", entry.Dims,
+				c.Workload.Dims, c.Kernel.Origin),
 		}
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"pawl/gate/reporting"
 )
 
-// mayMove reports whether a configuration's candidate becomes the baseline, if nothing in
+// mayMove reports whether a configuration's candidate counts for the baseline, if nothing in
 // the run fails: a confirmed gain does, and what there was no baseline for. A run that is
 // held to a base branch moves nothing, nor does a dry one. A person moves the baseline
 // otherwise: see [Acceptance].
@@ -17,7 +17,7 @@ func (r *run) mayMove(result reporting.Result) bool {
 	if r.Base != "" || r.DryRun {
 		return false
 	}
-	return confirmedGain(result) || result.Verdict == gate.New && !r.Strict
+	return confirmedGain(result) || result.Verdict == gate.New
 }
 
 // confirmedGain reports whether a candidate is faster than its baseline in rounds of both:
@@ -26,14 +26,14 @@ func confirmedGain(result reporting.Result) bool {
 	return result.Verdict == gate.Improvement && result.Method == gate.Interleaved
 }
 
-// moveBaseline makes the improved and the new configurations the baseline, in the
-// file as it is now: other gates may have moved others meanwhile. Where another one
-// moved the same, its entry stays, because this run has not been held to it.
+// moveBaseline makes new configurations the baseline and notes gains, which move it when a second
+// build has shown them, in the file as it is now: other gates may have moved others meanwhile. Where
+// another one moved the same, its entry stays, because this run has not been held to it.
 func (r *run) moveBaseline() error {
-	if len(r.moving) == 0 || r.report.Failed() {
+	if len(r.moving)+len(r.lost) == 0 || r.report.Failed() {
 		return nil
 	}
-	overtaken := map[baseline.Key]bool{}
+	overtaken, moved := map[baseline.Key]bool{}, map[baseline.Key]bool{}
 	err := baseline.Update(r.Baseline, func(now *baseline.File) error {
 		for _, e := range r.moving {
 			was, _ := r.file.Find(e.Key)
@@ -41,8 +41,13 @@ func (r *run) moveBaseline() error {
 			if overtaken[e.Key] = !reflect.DeepEqual(was, is); overtaken[e.Key] {
 				continue
 			}
-			now.Put(e)
 			now.Keep(e.Source, r.current.Sources[e.Source])
+			if moved[e.Key] = e.Gain == 0 || now.Gained(e); e.Gain == 0 {
+				now.Put(e)
+			}
+		}
+		for _, key := range r.lost {
+			now.Lost(key)
 		}
 		return nil
 	})
@@ -53,13 +58,16 @@ func (r *run) moveBaseline() error {
 	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(e baseline.Entry) bool { return overtaken[e.Key] })
 	for i := range r.report.Results {
 		result := &r.report.Results[i]
-		late, moved := overtaken[result.Key]
+		late, known := overtaken[result.Key]
 		switch {
 		case late:
 			result.Notes = append(result.Notes,
 				"another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
-		case moved:
+		case moved[result.Key]:
 			result.Moved, r.report.Updated = true, true
+		case known:
+			result.Notes = append(result.Notes,
+				"provisional: the baseline moves when a later build of the kernel holds this gain")
 		}
 	}
 	return nil

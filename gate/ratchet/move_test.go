@@ -20,11 +20,11 @@ func TestMayMove(t *testing.T) {
 		{gate.Improvement, gate.Interleaved, Options{DryRun: true}, false},
 		{gate.Improvement, gate.Stored, Options{}, false},
 		{gate.New, "", Options{}, true},
-		{gate.New, "", Options{Strict: true}, false},
+		{gate.New, "", Options{Strict: true}, true},
 		{gate.New, "", Options{Base: "main"}, false},
 		{gate.Maintained, gate.Interleaved, Options{}, false},
 		{gate.Regression, gate.Interleaved, Options{}, false},
-		{gate.Incomparable, "", Options{}, false},
+		{gate.Vanished, "", Options{}, false},
 	} {
 		result := reporting.Result{Comparison: gate.Comparison{
 			Method:   test.method,

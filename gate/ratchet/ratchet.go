@@ -4,16 +4,17 @@
 // A run goes in these steps, for one configuration (kernel, workload and point)
 // after the other:
 //
-//  1. The baseline is read, from the base branch where one is named: a branch under test
-//     has no say in what it is held to, and no run with a base moves a baseline.
-//  2. The candidate is opened and checked in full. A wrong one is not measured.
-//  3. Its baseline is rebuilt from its own sources ([devices.Builder]) and both are measured
-//     in rounds. Where it cannot be rebuilt, its stored samples stand in; where there
-//     is none, the candidate is measured alone and is new.
+//  1. The baseline is read. Where a base commit is named, its baseline, its files and its policy are:
+//     a branch under test has no say in what it is held to, and no run with a base moves a baseline.
+//  2. The candidate is opened and checked in full, by the base's rules too. A wrong one is not measured.
+//  3. What the base has in its place is built, or else its baseline is rebuilt from its own sources
+//     ([devices.Builder]), and both are measured in rounds. Where it cannot be rebuilt, its stored
+//     samples stand in; where there is none, the candidate is measured alone and is new. What is
+//     inconclusive is compared once more with the time that is left.
 //  4. The result is added to the report and to the history, and both are saved, so
 //     that an error in a later configuration loses nothing.
-//  5. After the last one, or after an error, new and improved configurations become
-//     the baseline, if nothing in the run failed.
+//  5. After the last one, or after an error, new configurations become the baseline and gains that
+//     a second build has shown move it, if nothing in the run failed.
 //
 // Beside the run stand its instruments: [Acceptance] moves a baseline by a person's
 // decision, [SelfTest] counts the verdicts on slowdowns of known size, and [CompareFiles]
@@ -26,7 +27,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"pawl/gate"
@@ -53,9 +53,12 @@ type Options struct {
 	Partial bool
 	// Baseline is the file that performance is held to; reports go beside it.
 	Baseline string
-	// Base is the commit whose baseline counts, by any name that git knows; the file of
+	// Base is the commit that a change is compared with, by any name that git knows; the file of
 	// the working tree is then neither used nor moved. Empty means that file.
 	Base string
+	// Within is the time for the whole run; what is left of it is for a second comparison of what was
+	// inconclusive. 0 means twice the policy's budget for each of those.
+	Within time.Duration
 	// Backend is where kernels run whose policy names none.
 	Backend string
 	// Seed draws the orders of measurements.
@@ -88,13 +91,16 @@ type run struct {
 	Options
 	*devices.Builder
 	file *baseline.File // as it was at the beginning
-	// limits is the base's policy; nil without a base, or where that has none.
-	limits *policy.File
+	base *baseCommit    // nil without one
+	// began is when; budget is that of a second comparison, 0 for the policy's.
+	began  time.Time
+	budget time.Duration
 	// current are the candidates as measured in this run.
 	current *baseline.File
 	report  reporting.Report
 	// moving are the entries that become the baseline if nothing fails.
 	moving  []baseline.Entry
+	lost    []baseline.Key // provisional gains that were not held
 	written []string
 }
 
@@ -105,9 +111,17 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Repor
 	if o.On == nil {
 		o.On = Here(b)
 	}
-	g := &run{Options: o, Builder: b, current: baseline.New(), report: reporting.Report{Strict: o.Strict}}
+	g := &run{
+		Options: o, Builder: b, began: time.Now(), current: baseline.New(), report: reporting.Report{Strict: o.Strict},
+	}
 	if err := g.open(ctx); err != nil {
 		return nil, nil, err
+	}
+	if o.Base != "" {
+		defer func() { err = errors.Join(err, g.base.close()) }()
+		if err := g.openBase(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, k := range o.Policy.Kernels {
 		g.report.Planned += max(1, len(k.Workloads))
@@ -130,8 +144,7 @@ func (r *run) open(ctx context.Context) (err error) {
 		return err
 	}
 	r.warn(difference(r.Baseline, r.Base, r.file, text))
-	r.limits, err = readBasePolicy(ctx, r.PolicyFile, r.report.Base)
-	return err
+	return nil
 }
 
 // warn puts a sentence about the whole run into the report; empty is none.
@@ -179,13 +192,37 @@ func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload st
 	defer r.Machine.LockClocks(ctx, k, r.LockClocks, nil)()
 	// The candidate's, whatever comes of it; an embedded kernel has none.
 	r.report.Commit = cmp.Or(c.Backend.Facts().Environment.Commit, r.report.Commit)
-	o, err := r.compare(ctx, c, r.policyFor(rule, c))
+	o, err := r.compare(ctx, c, rule)
+	if err == nil && o.result.Verdict == gate.Inconclusive {
+		o, err = r.again(ctx, c, rule, o)
+	}
 	if err != nil {
 		return o, fmt.Errorf("gating %s: %w", rule.Name, err)
 	}
 	o.result.Seconds = time.Since(began).Seconds()
 	o.result.Command = r.command(k.Origin, c.Workload.Name, rule.At)
 	return o, nil
+}
+
+// again compares once more what was inconclusive, with other orders and the time that is left for it.
+func (r *run) again(ctx context.Context, c *devices.Configuration, rule policy.Kernel, first outcome) (outcome, error) {
+	r.budget = 2 * first.result.Policy.Budget
+	if r.Within > 0 {
+		// An equal share of what is left; half of it, because a gain is measured twice.
+		left := max(0, r.Within-time.Since(r.began))
+		r.budget = left / time.Duration(2*max(1, r.report.Planned-len(r.report.Results)))
+	}
+	defer func() { r.budget = 0 }()
+	if r.budget < first.result.Policy.Budget/2 {
+		first.result.Notes = append(first.result.Notes, "no time was left to compare once more")
+		return first, nil
+	}
+	r.Seed++
+	second, err := r.compare(ctx, c, rule)
+	second.result.Notes = append(second.result.Notes,
+		fmt.Sprintf("the second comparison, in up to %v; the first was inconclusive: %s", r.budget.Round(time.Millisecond),
+			first.result.Reason))
+	return second, err
 }
 
 // command repeats one configuration.
@@ -210,8 +247,12 @@ func (r *run) add(o outcome) error {
 	if r.mayMove(o.result) {
 		r.moving = append(r.moving, o.entry)
 	}
+	if o.lost && !r.DryRun && r.Base == "" {
+		r.lost = append(r.lost, o.result.Key)
+	}
 	r.report.Results = append(r.report.Results, o.result)
-	if !r.DryRun {
+	// The same machine code says nothing that the history does not have.
+	if same := o.result.Verdict == gate.Maintained && o.result.Evidence == nil; !r.DryRun && !same {
 		if err := baseline.AppendHistory(baseline.HistoryPath(r.Baseline), []baseline.Event{r.event(o)}); err != nil {
 			return err
 		}
@@ -233,8 +274,7 @@ func (r *run) event(o outcome) baseline.Event {
 		Time: time.Now().UTC(), Key: o.result.Key, Commit: r.report.Commit, Point: o.result.Point,
 		Verdict: o.result.Verdict, Reason: o.result.Reason,
 	}
-	if alone := []gate.Verdict{gate.New, gate.Incomparable, gate.Vanished}; o.entry.Median > 0 &&
-		(o.result.Evidence != nil || slices.Contains(alone, o.result.Verdict)) {
+	if o.entry.Median > 0 && (o.result.Evidence != nil || o.result.Verdict == gate.New) {
 		e.Median, e.Interval = o.entry.Median, o.entry.Interval
 	}
 	if o.result.Evidence != nil {

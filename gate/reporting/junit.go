@@ -42,7 +42,7 @@ func JUnit(w io.Writer, r *Report) error {
 		case r.fails(result):
 			s.Failures++
 			c.Failure = &message{string(result.Verdict), result.Reason}
-		case result.Verdict.Undecided():
+		case result.open():
 			s.Skipped++
 			c.Skipped = &message{Text: string(result.Verdict) + ": " + result.Reason}
 		}

@@ -23,14 +23,13 @@ func Markdown(w io.Writer, r *Report) error {
 	m.summary(r)
 	m.section("Wrong results", r.with(gate.Wrong))
 	m.section("Regressions", r.with(gate.Regression))
+	m.section("Vanished", r.with(gate.Vanished))
 	m.section(map[bool]string{
 		true:  "Improvements, baseline updated",
 		false: "Improvements, baseline not updated",
 	}[r.Updated], r.with(gate.Improvement))
 	m.section("Unchanged", r.with(gate.Maintained, gate.NoDifference))
 	m.section("New", r.with(gate.New))
-	m.section("Incomparable", r.with(gate.Incomparable))
-	m.section("Vanished", r.with(gate.Vanished))
 	m.section("Inconclusive", r.with(gate.Inconclusive))
 	m.section("Infeasible", r.with(gate.Infeasible))
 	m.Line("%s", legend)
@@ -93,18 +92,22 @@ func probability(p float64) string { return fmt.Sprintf("%.2g", p) }
 // Headline is the run in one sentence.
 func Headline(r *Report) string {
 	switch {
+	case r.Problem != "":
+		return "**error**: " + escape.Markdown(r.Problem)
 	case len(r.Results) == 0:
 		return "nothing was compared"
 	case r.Count(gate.Wrong) > 0:
 		return fmt.Sprintf("**fail**: %s that is wrong or does not build", page.Count(r.Count(gate.Wrong), "configuration"))
 	case r.Count(gate.Regression) > 0:
 		return fmt.Sprintf("**fail**: %s", page.Count(r.Count(gate.Regression), "regression"))
+	case r.Count(gate.Vanished) > 0:
+		return fmt.Sprintf("**fail**: %s of the base not compared", page.Count(r.Count(gate.Vanished), "configuration"))
 	case !r.Finished():
 		return fmt.Sprintf("**incomplete**: %d of %d configurations were compared", len(r.Results), r.Planned)
 	case r.Failed():
-		return fmt.Sprintf("**fail**: %s, and --strict lets nothing undecided pass", undecided(r))
+		return fmt.Sprintf("**fail**: %s, and the policy lets nothing undecided pass", undecided(r))
 	case !r.Decided():
-		return "**open**: " + undecided(r)
+		return "**neutral**: " + undecided(r)
 	case r.Count(gate.Improvement) > 0:
 		return fmt.Sprintf("**pass**: %s", page.Count(r.Count(gate.Improvement), "improvement"))
 	case r.Passed():
@@ -125,13 +128,20 @@ func undecided(r *Report) string {
 	}{
 		{gate.Infeasible, "configuration", "infeasible"},
 		{gate.Inconclusive, "comparison", "inconclusive"},
-		{gate.Vanished, "configuration", "of the base not compared"},
-		{gate.Incomparable, "configuration", "whose baseline is of another device or of other sizes"},
-		{gate.New, "configuration", "with nothing to compare with"},
+		{gate.New, "configuration", "with no baseline to compare with"},
 	} {
 		if n := r.Count(part.verdict); n > 0 {
 			parts = append(parts, page.Count(n, part.noun)+" "+part.what)
 		}
+	}
+	changed := 0
+	for _, result := range r.Results {
+		if len(result.Changed) > 0 && result.open() {
+			changed++
+		}
+	}
+	if changed > 0 {
+		parts = append(parts, page.Count(changed, "configuration")+" whose checks this changes")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -163,7 +173,7 @@ func (m *markdown) summary(r *Report) {
 		at = ", commit " + escape.Markdown(ShortCommit(r.Commit))
 	}
 	if r.Base != "" {
-		at += ", held to the baseline of commit " + escape.Markdown(ShortCommit(r.Base))
+		at += ", compared with commit " + escape.Markdown(ShortCommit(r.Base))
 	}
 	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at)
 	m.cost(r)

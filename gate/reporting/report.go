@@ -34,6 +34,8 @@ type Report struct {
 	Results []Result  `json:"results"`
 	// Base is the commit whose baseline counted, empty where it was the file's own.
 	Base string `json:"base,omitempty"`
+	// Problem is why nothing was compared: a file that cannot be read, or broken machinery.
+	Problem string `json:"problem,omitempty"`
 	// Warnings are about the whole run.
 	Warnings []string `json:"warnings,omitempty"`
 	// Planned is how many configurations the policy names. With fewer results the run
@@ -64,6 +66,10 @@ type Result struct {
 	Current  float64 `json:"current,omitempty"`
 	gate.Comparison
 	Policy gate.Policy `json:"policy"`
+	// Changed are the keys of the manifest by which a branch changes what is right, AcceptedBy who has
+	// accepted that.
+	Changed    []string `json:"changed,omitempty"`
+	AcceptedBy string   `json:"accepted_by,omitempty"`
 	// Why says where a regression or an improvement comes from; nil where nothing is known.
 	Why *profile.Comparison `json:"explanation,omitempty"`
 	// Command repeats this comparison, at the report's commit.
@@ -73,6 +79,9 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
+// open reports whether a person, or a better measurement, still has to decide.
+func (r Result) open() bool { return r.Verdict.Undecided() || len(r.Changed) > 0 && r.AcceptedBy == "" }
+
 // HeldTo fills in the baseline, as it was recorded.
 func (r *Result) HeldTo(entry baseline.Entry) {
 	r.BaselinePoint, r.BaselineCommit, r.Baseline = entry.Point, entry.Commit, entry.Median
@@ -80,11 +89,6 @@ func (r *Result) HeldTo(entry baseline.Entry) {
 
 // Config names the configuration for people.
 func (r Result) Config() string { return fmt.Sprintf("%s %s %s", r.Kernel, r.Workload, r.Type) }
-
-// Has reports whether there is a result of a key.
-func (r *Report) Has(key baseline.Key) bool {
-	return slices.ContainsFunc(r.Results, func(s Result) bool { return s.Key == key })
-}
 
 // Count returns how many results have one of the verdicts.
 func (r *Report) Count(verdicts ...gate.Verdict) int { return len(r.with(verdicts...)) }
@@ -103,7 +107,7 @@ func (r *Report) with(verdicts ...gate.Verdict) []Result {
 func (r *Report) FailuresFirst() (ordered []Result) {
 	for _, fails := range []bool{true, false} {
 		for _, result := range r.Results {
-			if result.Verdict.Fails() == fails {
+			if r.fails(result) == fails {
 				ordered = append(ordered, result)
 			}
 		}
@@ -119,11 +123,14 @@ func (r *Report) Failed() bool {
 	return slices.ContainsFunc(r.Results, r.fails)
 }
 
-func (r *Report) fails(s Result) bool { return s.Verdict.Fails() || r.Strict && s.Verdict.Undecided() }
+// fails reports whether a result does. What is new passes always: it has to begin somewhere.
+func (r *Report) fails(s Result) bool {
+	return s.Verdict.Fails() || (r.Strict || s.Policy.Strict) && s.open() && s.Verdict != gate.New
+}
 
 // Decided reports whether something is known about every configuration.
 func (r *Report) Decided() bool {
-	return len(r.Results) > 0 && !slices.ContainsFunc(r.Results, func(s Result) bool { return s.Verdict.Undecided() })
+	return len(r.Results) > 0 && !slices.ContainsFunc(r.Results, Result.open)
 }
 
 // Passed reports whether every configuration was shown to be kept or improved.

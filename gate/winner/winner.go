@@ -195,14 +195,14 @@ func standing(held ratchet.Held) studies.Standing {
 	switch v := held.Verdict; {
 	case held.Running:
 		return studies.Running
-	case v.Fails():
+	case v == gate.Wrong || v == gate.Regression:
 		return studies.Refused
 	case v == gate.Improvement:
 		return studies.Faster
-	case v.Undecided():
-		return studies.Undecided
+	case v == gate.Maintained || v == gate.NoDifference:
+		return studies.Equal
 	}
-	return studies.Equal
+	return studies.Undecided
 }
 
 func argumentError(format string, arguments ...any) error {

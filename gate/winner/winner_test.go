@@ -294,12 +294,12 @@ func TestWhatIsRunAlready(t *testing.T) {
 		}
 	}
 	alter(func(e *baseline.Entry) { e.Dims = "N=399" })
-	if g := b.must(won, unmeasured); g.Standing != studies.Undecided || g.Verdict != string(gate.Incomparable) ||
+	if g := b.must(won, unmeasured); g.Standing != studies.Undecided || g.Verdict != string(gate.New) ||
 		!strings.Contains(g.Reason, "N=399") {
 		t.Errorf("%+v", g)
 	}
 	alter(func(e *baseline.Entry) { e.Device = "another chip" })
-	if g := b.must(won, unmeasured); g.Standing != studies.Undecided || g.Verdict != string(gate.Incomparable) ||
+	if g := b.must(won, unmeasured); g.Standing != studies.Undecided || g.Verdict != string(gate.New) ||
 		!strings.Contains(g.Reason, "another chip") {
 		t.Errorf("%+v", g)
 	}
@@ -380,7 +380,7 @@ func TestStandings(t *testing.T) {
 	want := map[gate.Verdict]studies.Standing{
 		gate.Wrong: studies.Refused, gate.Regression: studies.Refused, gate.Improvement: studies.Faster,
 		gate.Maintained: studies.Equal, gate.NoDifference: studies.Equal,
-		gate.New: studies.Undecided, gate.Incomparable: studies.Undecided, gate.Vanished: studies.Undecided,
+		gate.New: studies.Undecided, gate.Vanished: studies.Undecided,
 		gate.Inconclusive: studies.Undecided, gate.Infeasible: studies.Undecided,
 	}
 	for _, verdict := range gate.Verdicts {

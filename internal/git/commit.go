@@ -11,12 +11,15 @@ import (
 	"strings"
 )
 
-// The committer of what pawl commits. A person who amends such a commit, or moves it,
-// becomes its committer: so it is known whose a commit is now. The address is nobody's.
+// The author where git knows none, as on CI: that is whose token pushes there.
 const (
-	CommitterName  = "pawl"
-	CommitterEmail = "pawl@pawl.invalid"
+	botName  = "github-actions[bot]"
+	botEmail = "41898282+github-actions[bot]@users.noreply.github.com"
 )
+
+// ownTrailer ends the message of each of pawl's commits, with the tree that pawl has made: where
+// somebody has changed the files since, the tree is another one, and the commit is theirs.
+const ownTrailer = "Pawl-Tree"
 
 // File is a file in a commit: its name from the repository's root, with slashes.
 type File struct {
@@ -24,16 +27,15 @@ type File struct {
 	Content []byte
 }
 
-// Commit is a commit to be made. It is written from objects and an index of its own: the
-// checkout and its index are neither read nor written, and no branch moves.
+// Commit is a commit to be made, by whoever git works for here, and signed as they sign. It is
+// written from objects and an index of its own: the checkout and its index are neither read nor
+// written, and no branch moves.
 type Commit struct {
 	// Onto is the commit below it.
 	Onto string
 	// Files are written over what Onto has.
 	Files   []File
 	Message string
-	// Identity are the variables that name author and committer; nil means pawl.
-	Identity []string
 }
 
 // Write makes the commit and returns its hash. A file keeps its mode; what is no plain
@@ -66,17 +68,36 @@ func (c Commit) Write(ctx context.Context, folder string) (hash string, err erro
 	if err != nil {
 		return "", err
 	}
-	who := c.Identity
-	if who == nil {
-		who = Identity(CommitterName, CommitterEmail)
+	message := fmt.Sprintf("%s\n\n%s: %s\n", strings.TrimRight(c.Message, "\n"), ownTrailer, tree)
+	arguments := []string{"commit-tree", tree, "-p", c.Onto, "-F", "-"}
+	if signs, err := Line(ctx, folder, "config", "--type=bool", "--get", "commit.gpgsign"); err == nil && signs == "true" {
+		arguments = append(arguments, "-S") // as git commit does there
 	}
-	return line(ctx, folder, who, strings.NewReader(c.Message), "commit-tree", tree, "-p", c.Onto, "-F", "-")
+	return line(ctx, folder, identity(ctx, folder), strings.NewReader(message), arguments...)
 }
 
-// Identity returns the variables that name an author and committer.
-func Identity(name, email string) []string {
-	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name,
-		"GIT_COMMITTER_EMAIL=" + email}
+// identity returns the variables that name author and committer where nobody has told git who it is
+// working for.
+func identity(ctx context.Context, folder string) []string {
+	if Who(ctx, folder) != "" {
+		return nil
+	}
+	return []string{"GIT_AUTHOR_NAME=" + botName, "GIT_AUTHOR_EMAIL=" + botEmail, "GIT_COMMITTER_NAME=" + botName,
+		"GIT_COMMITTER_EMAIL=" + botEmail}
+}
+
+// Who returns the name and the address that git commits by, empty where nobody has told it.
+func Who(ctx context.Context, folder string) string {
+	// Asked so, git does not guess one from the name of the machine.
+	strict := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.useConfigOnly", "GIT_CONFIG_VALUE_0=true"}
+	if _, err := line(ctx, folder, strict, nil, "var", "GIT_COMMITTER_IDENT"); err != nil {
+		return ""
+	}
+	author, err := line(ctx, folder, strict, nil, "var", "GIT_AUTHOR_IDENT")
+	if at := strings.LastIndex(author, ">"); err == nil && at > 0 {
+		return author[:at+1]
+	}
+	return ""
 }
 
 // fileMode returns the mode of a file in a commit, that of a plain one where it is new.
@@ -95,10 +116,12 @@ func fileMode(ctx context.Context, folder, commit, name string) (string, error) 
 	}
 }
 
-// Own reports whether pawl has made a commit and nobody has changed it since.
+// Own reports whether pawl has made a commit and nobody has changed its files since.
 func Own(ctx context.Context, folder, commit string) (bool, error) {
-	committer, err := line(ctx, folder, nil, nil, "show", "--no-patch", "--format=%cn <%ce>", commit)
-	return committer == CommitterName+" <"+CommitterEmail+">", err
+	shown, err := line(ctx, folder, nil, nil, "show", "--no-patch",
+		"--format=%T%n%(trailers:key="+ownTrailer+",valueonly)", commit)
+	tree, made, _ := strings.Cut(shown, "\n")
+	return err == nil && tree == strings.TrimSpace(made), err
 }
 
 // Blob returns a file of a commit, by its name from the root, and whether it has it.
@@ -109,6 +132,21 @@ func Blob(ctx context.Context, folder, commit, name string) (content []byte, fou
 	}
 	content, err = Run(ctx, folder, nil, "cat-file", "blob", commit+":"+name)
 	return content, err == nil, err
+}
+
+// Export writes the files of a commit into a new folder, as a checkout would have them.
+func Export(ctx context.Context, folder, commit, to string) (err error) {
+	temporary, err := os.MkdirTemp("", "pawl-index-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(temporary, "index")}
+	if _, err := RunWith(ctx, folder, index, nil, "read-tree", commit); err != nil {
+		return err
+	}
+	_, err = RunWith(ctx, folder, index, nil, "checkout-index", "--all", "--prefix="+to+"/")
+	return err
 }
 
 // BranchError says that a branch cannot be made, or cannot be moved.

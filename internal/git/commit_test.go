@@ -75,7 +75,7 @@ func TestACommitBesideTheCheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := user("show", "--format=%P %s %ae %ce", "--raw", "--abbrev=4",
-		hash); !strings.HasPrefix(got, head+" Say two pawl@pawl.invalid pawl@pawl.invalid") ||
+		hash); !strings.HasPrefix(got, head+" Say two "+botEmail+" "+botEmail) ||
 		strings.Count(got, "\n:") != 2 {
 		t.Errorf("the commit is %s", got)
 	}
@@ -156,5 +156,40 @@ func TestABranchOfSomebodyElseStays(t *testing.T) {
 	refuse("amended", two, "is not pawl's")
 	if _, err := MoveBranch(t.Context(), folder, "pawl", two); err == nil {
 		t.Error("a branch and a folder of branches have one name")
+	}
+}
+
+// A commit is whose git works for, and signed as they sign; pawl knows its own by the files.
+func TestACommitIsItsUsers(t *testing.T) {
+	folder, user := scratch(t)
+	if who := Who(t.Context(), folder); who != "" {
+		t.Errorf("nobody is %q", who)
+	}
+	signer := filepath.Join(t.TempDir(), "sign")
+	if err := os.WriteFile(signer, []byte("#!/bin/sh\ncat > /dev/null\n"+
+		"printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n'\n"+
+		"echo '[GNUPG:] SIG_CREATED ' >&2\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range map[string]string{
+		"user.name": "A Person", "user.email": "person@example.org", "commit.gpgsign": "true", "gpg.program": signer,
+	} {
+		user("config", key, value)
+	}
+	c := Commit{Onto: user("rev-parse", "HEAD"), Message: "Say two", Files: []File{{"sub/kept", []byte("two")}}}
+	hash, err := c.Write(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := user("cat-file", "commit", hash)
+	if !strings.Contains(text, "\ngpgsig ") || strings.Count(text, "A Person <person@example.org>") != 2 ||
+		Who(t.Context(), folder) != "A Person <person@example.org>" {
+		t.Errorf("%s", text)
+	}
+	theirs := user("commit-tree", "-p", c.Onto, "-m", user("show", "--no-patch", "--format=%B", hash), c.Onto+"^{tree}")
+	for commit, want := range map[string]bool{hash: true, theirs: false, c.Onto: false} {
+		if own, err := Own(t.Context(), folder, commit); own != want || err != nil {
+			t.Errorf("%s is pawl's: %v, %v", user("show", "--no-patch", commit), own, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package githubtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -46,8 +47,22 @@ func (s *Server) routes() map[string]route {
 		"GET /repos/{owner}/{name}/pulls":                     {s.listPulls, reading},
 		"POST /repos/{owner}/{name}/pulls":                    {s.createPull, writing},
 		"PATCH /repos/{owner}/{name}/pulls/{number}":          {s.editPull, writing},
-		"/": {func(*call) (any, *refusal) { return nil, notFound }, nil},
+		"POST /repos/{owner}/{name}/check-runs":               {s.createCheck, []string{"checks=write"}},
+		"/":                                                   {func(*call) (any, *refusal) { return nil, notFound }, nil},
 	}
+}
+
+// createCheck keeps the conclusion by name and commit.
+func (s *Server) createCheck(c *call) (any, *refusal) {
+	name, commit, conclusion := c.text("name"), c.text("head_sha"), c.text("conclusion")
+	if name == "" || len(commit) < 40 || !slices.Contains([]string{"success", "failure", "neutral"}, conclusion) {
+		return nil, invalid("no such check")
+	}
+	if s.checks == nil {
+		s.checks = map[string]string{}
+	}
+	s.checks[name+" "+commit] = conclusion
+	return map[string]any{"id": len(s.checks), "name": name}, nil
 }
 
 func (s *Server) user(c *call) (any, *refusal) {
@@ -166,7 +181,10 @@ func (s *Server) editPull(c *call) (any, *refusal) {
 	if refused != nil {
 		return nil, refused
 	}
-	p.Title, p.Body = c.text("title"), c.text("body")
+	if p.Body = c.text("body"); c.text("title") != "" {
+		p.Title = c.text("title")
+	}
+	p.State = cmp.Or(c.text("state"), p.State)
 	p.Edits++
 	return pullJSON(p), nil
 }

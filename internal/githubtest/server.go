@@ -38,6 +38,7 @@ type Server struct {
 	tokens   map[string]Token
 	pulls    []*Pull
 	comments []*Comment
+	checks   map[string]string // conclusions by name and commit
 	lastID   int64
 	faults   []*Fault
 	requests []string
@@ -135,6 +136,13 @@ func (s *Server) Comments(pull int) []Comment {
 		}
 	}
 	return found
+}
+
+// Check returns the conclusion of a commit's check, empty where it has none.
+func (s *Server) Check(name, commit string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.checks[name+" "+commit]
 }
 
 // Pulls returns all pull requests, the oldest first.

@@ -2,6 +2,7 @@ package cicmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -17,17 +18,20 @@ import (
 type commentOptions struct {
 	report string
 	pull   int
+	// skipped says that there was nothing to gate.
+	skipped bool
 }
 
 func commentCommand(env console.Environment) *cli.Command {
 	var o commentOptions
 	return &cli.Command{
 		Name:  "comment",
-		Usage: "tell a pull request what the gate found, in one comment",
+		Usage: "tell a pull request what the gate found, in one comment and a check",
 		Description: console.Details(
 			"Creates pawl's comment on the pull request, or updates it in place; where nothing has changed and\n"+
-				"there is none yet, it stays silent. Needs GITHUB_TOKEN with pull-requests: write; with a token that\n"+
-				"may only read, as in a pull request from a fork, it says so and succeeds.",
+				"there is none yet, it stays silent. Sets the check pawl of the commit: green, red, or neutral where\n"+
+				"nothing was decided. Needs GITHUB_TOKEN with pull-requests: write and checks: write; with a token\n"+
+				"that may only read, as in a pull request from a fork, it says so and succeeds.",
 			"pawl ci comment --pull 12", "0 done, or nothing to tell", "3 GitHub or the report failed", "64 usage"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{
@@ -42,6 +46,12 @@ func commentCommand(env console.Environment) *cli.Command {
 				DefaultText: "that of the event",
 				Action:      console.AtLeast("pull", 1),
 				Usage:       "the `NUMBER` of the pull request",
+			},
+			&cli.BoolFlag{
+				Name:               "skipped",
+				Destination:        &o.skipped,
+				DisableDefaultText: true,
+				Usage:              "there was nothing to gate: an older comment says so",
 			},
 		},
 		Action: console.Alone(func(ctx context.Context) error { return runCIComment(ctx, env, o) }),
@@ -66,10 +76,13 @@ func runCIComment(ctx context.Context, env console.Environment, o commentOptions
 	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	sentence, err := ci.Comment{Report: o.report, Pull: o.pull, Job: job}.Publish(ctx, client)
-	if err != nil {
-		return err
+	c := ci.Comment{Report: o.report, Pull: o.pull, Job: job, Skipped: o.skipped}
+	said, err := c.Publish(ctx, client)
+	checked, failed := c.Check(ctx, client)
+	for _, sentence := range []string{said, checked} {
+		if sentence != "" {
+			fmt.Fprintln(env.Stdout, escape.Line(sentence))
+		}
 	}
-	fmt.Fprintln(env.Stdout, escape.Line(sentence))
-	return nil
+	return errors.Join(err, failed)
 }

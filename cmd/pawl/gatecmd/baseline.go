@@ -1,6 +1,7 @@
 package gatecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/policy"
 	"pawl/gate/ratchet"
 	"pawl/gate/reporting"
 	"pawl/internal/escape"
@@ -22,10 +22,10 @@ import (
 // it.
 type baselineOptions struct {
 	console.Common
-	kernels               []string // the arguments; of merge, three files
-	baseline, policy, svg string
-	reason                string
-	release               bool
+	kernels             []string // the arguments; of merge, three files
+	baseline, from, svg string
+	reason              string
+	release             bool
 }
 
 func BaselineCommand(env console.Environment) *cli.Command {
@@ -33,15 +33,15 @@ func BaselineCommand(env console.Environment) *cli.Command {
 	alone := func(do func(console.Environment, baselineOptions) error) cli.ActionFunc {
 		return console.Alone(func(context.Context) error { return do(env, o) })
 	}
-	action := func(do func(console.Environment, baselineOptions) error) cli.ActionFunc {
+	action := func(do func(context.Context, console.Environment, baselineOptions) error) cli.ActionFunc {
 		return func(c *cli.Context) error {
 			o.kernels = c.Args().Slice()
-			return do(env, o)
+			return do(c.Context, env, o)
 		}
 	}
 	return &cli.Command{
 		Name:  "baseline",
-		Usage: "show, verify, accept or merge baselines, and their history",
+		Usage: "show, verify, accept, remove or merge baselines, and their history",
 		Subcommands: []*cli.Command{
 			{
 				Name: "show", Usage: "print the entries",
@@ -69,12 +69,18 @@ func BaselineCommand(env console.Environment) *cli.Command {
 			{
 				Name: "accept", Usage: "make the last results the baseline, with a reason", ArgsUsage: "[KERNEL...]",
 				Description: console.Details(
-					"Moves the baseline to what the last gate run measured, also where that is slower. The reason is\n"+
+					"Moves the baseline to what the last gate run measured, or the one whose results --from names, also\n"+
+						"where that is slower, and accepts what a branch changes about the checks. Who did that and why is\n"+
 						"kept for ever. --release makes it what erosion is measured against.",
 					`pawl baseline accept attention --reason "clearer code, reviewed in 12"`,
 					"0 accepted", "2 nothing to accept", "3 internal or environment error", "64 usage"),
-				Flags: []cli.Flag{console.BaselineFlag(&o.baseline), console.PolicyFlag(&o.policy),
-					&cli.StringFlag{Name: "reason", Destination: &o.reason, Usage: "why, in a `SENTENCE`"},
+				Flags: []cli.Flag{console.BaselineFlag(&o.baseline), reasonFlag(&o.reason),
+					&cli.StringFlag{
+						Name:        "from",
+						Destination: &o.from,
+						DefaultText: "beside the baseline",
+						Usage:       "the `FOLDER` with the results of a run, such as CI's artifact",
+					},
 					&cli.BoolFlag{
 						Name:               "release",
 						Destination:        &o.release,
@@ -83,6 +89,16 @@ func BaselineCommand(env console.Environment) *cli.Command {
 					},
 				},
 				Action: action(acceptBaseline),
+			},
+			{
+				Name: "remove", Usage: "take a kernel out of the baseline, with a reason", ArgsUsage: "KERNEL...",
+				Description: console.Details(
+					"Removes the entries of kernels that are gone, on all devices. Who did that and why stays in the\n"+
+						"history; in the pull request that deletes the kernel's folder it is what lets the gate pass.",
+					`pawl baseline remove scale --reason "replaced by the library's"`,
+					"0 removed", "3 internal or environment error", "64 usage"),
+				Flags:  []cli.Flag{console.BaselineFlag(&o.baseline), reasonFlag(&o.reason)},
+				Action: action(removeFromBaseline),
 			},
 			{
 				Name: "merge", Usage: "join two baselines, as a merge driver of git", ArgsUsage: "BASE OURS THEIRS",
@@ -98,7 +114,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 	}
 }
 
-func mergeBaselines(env console.Environment, o baselineOptions) error {
+func mergeBaselines(_ context.Context, env console.Environment, o baselineOptions) error {
 	if len(o.kernels) != 3 {
 		return console.Usagef("three files are merged: pawl baseline merge BASE OURS THEIRS")
 	}
@@ -127,20 +143,28 @@ func showBaseline(env console.Environment, o baselineOptions) error {
 	}
 	var rows [][]string
 	for _, e := range f.Entries {
+		state := ""
+		if e.Unproven {
+			state = "unproven"
+		}
+		if gain, ok := f.FindGain(e.Key); ok {
+			state = strings.TrimSpace(state + " provisional gain " + page.Change(gain.Gain))
+		}
 		rows = append(rows, []string{
 			e.Kernel, e.Workload, e.Type, e.Objective.Text(e.Median),
 			e.Objective.Interval(e.Interval),
-			page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point,
+			page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point, state,
 		})
 	}
 	if err := page.Table(env.Stdout,
 		[]string{"kernel", "workload", "type", "median", "95 % interval", "CV without drift", "measured", "device",
-			"point"}, rows); err != nil {
+			"point", ""}, rows); err != nil {
 		return err
 	}
 	for _, a := range f.Accepted {
-		fmt.Fprintf(env.Stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel,
-			a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To), escape.Line(a.Reason))
+		fmt.Fprintf(env.Stdout, "accepted %s by %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"),
+			escape.Line(cmp.Or(a.By, "somebody")), a.Kernel, a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To),
+			escape.Line(a.Reason))
 	}
 	return nil
 }
@@ -191,8 +215,8 @@ func printHistory(env console.Environment, trends []reporting.Trend) error {
 			if slices.Contains(t.Steps, i) {
 				mark = "change point"
 			}
-			if e.Verdict == ratchet.Accepted {
-				mark = escape.Line(e.Reason)
+			if e.Decision() {
+				mark = escape.Line(fmt.Sprintf("%s (%s)", e.Reason, cmp.Or(e.By, "somebody")))
 			}
 			change := "~"
 			if e.Change != nil {
@@ -211,21 +235,26 @@ func printHistory(env console.Environment, trends []reporting.Trend) error {
 	return nil
 }
 
-func acceptBaseline(env console.Environment, o baselineOptions) error {
+func reasonFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "reason", Destination: to, Usage: "why, in a `SENTENCE`"}
+}
+
+// decision is what a person has decided, with who it is: the actor of a job, or git's identity.
+func decision(ctx context.Context, env console.Environment, o baselineOptions) (ratchet.Acceptance, error) {
 	a := ratchet.Acceptance{
-		Baseline: o.baseline,
-		Kernels:  o.kernels,
-		Reason:   strings.TrimSpace(o.reason),
-		Release:  o.release,
+		Baseline: o.baseline, From: o.from, Kernels: o.kernels, Reason: strings.TrimSpace(o.reason), Release: o.release,
+		By: cmp.Or(env.Getenv("GITHUB_ACTOR"), git.Who(ctx, ".")),
 	}
 	if a.Reason == "" {
-		return console.Usagef("--reason is missing: say why, for those who come after")
+		return a, console.Usagef("--reason is missing: say why, for those who come after")
 	}
-	if path := console.PolicyPath(o.policy); path != "" && !o.release {
-		var err error
-		if a.Policy, err = policy.Read(path); err != nil {
-			return err
-		}
+	return a, nil
+}
+
+func acceptBaseline(ctx context.Context, env console.Environment, o baselineOptions) error {
+	a, err := decision(ctx, env, o)
+	if err != nil {
+		return err
 	}
 	accepted, err := a.Accept()
 	if err != nil {
@@ -234,8 +263,23 @@ func acceptBaseline(env console.Environment, o baselineOptions) error {
 	if len(accepted) == 0 {
 		return console.Nothingf("nothing to accept in %s; pawl gate measures first", a.Results())
 	}
-	for _, e := range accepted {
-		fmt.Fprintf(env.Stdout, "%s is now held to %s\n", e.Key, e.Objective.Text(e.Median))
+	for _, key := range accepted {
+		fmt.Fprintf(env.Stdout, "accepted %s\n", key)
 	}
 	return nil
+}
+
+func removeFromBaseline(ctx context.Context, env console.Environment, o baselineOptions) error {
+	if len(o.kernels) == 0 {
+		return console.Usagef("which kernel? pawl baseline remove KERNEL --reason \"...\"")
+	}
+	a, err := decision(ctx, env, o)
+	if err != nil {
+		return err
+	}
+	removed, err := a.Remove()
+	for _, key := range removed {
+		fmt.Fprintf(env.Stdout, "removed %s\n", key)
+	}
+	return err
 }

@@ -8,7 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,6 +31,7 @@ type options struct {
 	console.GateFlags
 	kernels        []string
 	dryRun, strict bool
+	within         time.Duration
 }
 
 func Command(env console.Environment) *cli.Command {
@@ -40,15 +43,17 @@ func Command(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Checks each kernel of the policy, rebuilds its baseline, measures both interleaved in fresh\n"+
 				"processes with an A/A control, and judges. Writes "+reporting.MarkdownName+" beside the baseline,\n"+
-				"and the baseline itself where a gain is confirmed and nothing fails.\n\n"+
+				"and the baseline itself where a second build has shown a gain and nothing fails. What is\n"+
+				"inconclusive is compared once more.\n\n"+
+				"With --base a change is compared with that commit, built here, and checked by its rules too.\n\n"+
 				"With --study the winner of a study (or the point of --at) is held to the baseline instead. The\n"+
 				"verdict is recorded and stands on the study's page. With --study or --at no baseline moves: a\n"+
 				"point that was found is not what is run until somebody applies it.\n\n"+
 				"With --on a device of a farm measures, before what searches ask of it. See docs/farm.md.",
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference",
-			"1 regression or wrong; with --strict also what would be 2",
-			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
+			"1 regression, wrong or vanished; with --strict also inconclusive or infeasible",
+			"2 nothing could be decided: new, inconclusive, infeasible, or checks that a branch changes",
 			"3 internal or environment error", "64 usage", "130 stopped, the baseline is as it was"),
 		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "order-seed",
 			"lock-clocks",
@@ -58,7 +63,13 @@ func Command(env console.Environment) *cli.Command {
 				Name:        "base",
 				Destination: &o.Base,
 				DefaultText: "in a pull request, the merge base",
-				Usage:       "compare with the baseline of this `COMMIT` instead of the file, and move nothing",
+				Usage:       "compare with this `COMMIT` instead of the baseline's file, and move nothing",
+			},
+			&cli.DurationFlag{
+				Name:        "within",
+				Destination: &o.within,
+				DefaultText: "as long as it takes",
+				Usage:       "the `TIME` for the whole run; what is left is for what was inconclusive",
 			},
 			&cli.Int64Flag{
 				Name:        "study",
@@ -82,7 +93,7 @@ func Command(env console.Environment) *cli.Command {
 				Name:               "strict",
 				Destination:        &o.strict,
 				DisableDefaultText: true,
-				Usage:              "fail where nothing could be decided",
+				Usage:              "fail where nothing could be decided about what is not new",
 			}),
 		Subcommands: []*cli.Command{bisectCommand(env), planCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
@@ -101,11 +112,11 @@ func Command(env console.Environment) *cli.Command {
 func runGate(ctx context.Context, env console.Environment, o options) error {
 	rules, err := console.ReadPolicy(o.Policy, o.kernels)
 	if err != nil {
-		return err
+		return problem(env, o, err)
 	}
 	rules = rules.At(o.Workload, o.At)
 	if o.Base, err = o.MergeBase(ctx, env); err != nil {
-		return err
+		return problem(env, o, err)
 	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
@@ -116,7 +127,7 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 	defer end()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
 		On: device, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline,
-		Base:    o.Base,
+		Base: o.Base, Within: o.within,
 		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Order(), LockClocks: o.LockClocks,
 		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,
 		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost,
@@ -131,12 +142,23 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 		fmt.Fprintln(env.Stderr, "stopped; the baseline is as it was")
 		return console.Answer(console.ExitInterrupted)
 	case r == nil || len(r.Results) == 0:
-		return err
+		return problem(env, o, err)
 	}
 	if err := errors.Join(err, stepSummary(env, r), printGate(env, o, r, written)); err != nil {
 		return err
 	}
 	return console.Answered(r.Exit)
+}
+
+// problem tells a job why nothing was compared, on its page and by a report that the comment is made
+// from. At a desk the error is enough, and the report of the last run stays.
+func problem(env console.Environment, o options, err error) error {
+	if err == nil || env.Getenv("GITHUB_STEP_SUMMARY") == "" {
+		return err
+	}
+	r := &reporting.Report{Problem: escape.Line(err.Error()), Exit: console.ExitMachinery}
+	_, failed := reporting.WriteAll(filepath.Dir(o.Baseline), r, nil)
+	return errors.Join(err, failed, stepSummary(env, r))
 }
 
 // repeated are the flags of the command that repeats one comparison.
@@ -160,7 +182,8 @@ func (o options) repeated() []string {
 // stepSummary appends to the file that the CI server shows, where there is one.
 func stepSummary(env console.Environment, r *reporting.Report) error {
 	var text strings.Builder
-	return errors.Join(reporting.StepSummary(&text, r), ci.Summarise(env.Getenv("GITHUB_STEP_SUMMARY"), text.String()))
+	return errors.Join(reporting.StepSummary(&text, r), ci.Summarise(env.Getenv("GITHUB_STEP_SUMMARY"), text.String()),
+		ci.Output(env.Getenv("GITHUB_OUTPUT"), "headline", reporting.PlainHeadline(r)))
 }
 
 func printGate(env console.Environment, o options, r *reporting.Report, written []string) error {

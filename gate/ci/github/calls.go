@@ -115,6 +115,31 @@ func (c *Client) EditPull(ctx context.Context, number int, title, body string) e
 		map[string]string{"title": title, "body": body}, new(Pull), fmt.Sprintf("updating pull request %d", number))
 }
 
+// Check is what stands beside a commit.
+type Check struct {
+	Name   string
+	Commit string
+	// Conclusion is success, failure or neutral; Title says why.
+	Conclusion, Title string
+}
+
+// CreateCheck adds a check to a commit. A later one of the same name takes its place.
+func (c *Client) CreateCheck(ctx context.Context, check Check) error {
+	body := map[string]any{
+		"name": check.Name, "head_sha": check.Commit, "status": "completed", "conclusion": check.Conclusion,
+		"output": map[string]string{"title": check.Title, "summary": check.Title},
+	}
+	_, err := c.ask(ctx, request{http.MethodPost, "/repos/" + c.Repository + "/check-runs", body,
+		"setting the check of " + escape.Line(check.Commit), "checks: write"}, new(struct{}))
+	return err
+}
+
+// ClosePull closes a pull request with a last text.
+func (c *Client) ClosePull(ctx context.Context, number int, body string) error {
+	return c.write(ctx, http.MethodPatch, fmt.Sprintf("/pulls/%d", number),
+		map[string]string{"state": "closed", "body": body}, new(Pull), fmt.Sprintf("closing pull request %d", number))
+}
+
 func (c *Client) write(ctx context.Context, method, path string, body, into any, doing string) error {
 	_, err := c.ask(ctx, request{method, "/repos/" + c.Repository + path, body, doing, writing}, into)
 	return err

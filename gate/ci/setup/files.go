@@ -6,6 +6,8 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"text/template"
 
@@ -21,6 +23,8 @@ type file struct {
 	path    string // from the top, with slashes
 	content []byte
 	owned   bool
+	// added says that the content is what was there with lines added: it loses nothing.
+	added bool
 }
 
 // Where the files go.
@@ -72,7 +76,28 @@ func render(o Options, r repository) ([]file, error) {
 		}
 		files[i].content = b.Bytes()
 	}
-	return append(files, file{path: policy.FileName, content: policyFor(r.kernels), owned: true}), nil
+	files = append(files, file{path: policy.FileName, content: policyFor(r.kernels), owned: true})
+	for _, f := range []struct{ path, lines string }{
+		{".gitattributes", "results/history.jsonl merge=union\n"},
+		{".gitignore", "/results/*\n!/results/baseline.json\n!/results/history.jsonl\n/tuning/\n/.cache/\n/.pawl/\n"},
+	} {
+		files = append(files, file{path: f.path, content: withLines(r.top, f.path, f.lines), added: true})
+	}
+	return files, nil
+}
+
+// withLines is a file of the repository with the lines that it lacks.
+func withLines(top, path, lines string) []byte {
+	content, _ := os.ReadFile(filepath.Join(top, path)) // what is in the way is found when it is written
+	if len(content) > 0 && !bytes.HasSuffix(content, []byte("\n")) {
+		content = append(content, '\n')
+	}
+	for line := range strings.Lines(lines) {
+		if !bytes.Contains(append([]byte("\n"), content...), []byte("\n"+line)) {
+			content = append(content, line...)
+		}
+	}
+	return content
 }
 
 // Sources is the folder that pawl is built in.

@@ -34,8 +34,8 @@ func next(o Options, r repository) []string {
 	}
 	return append(steps,
 		"in the settings of the repository: require the check named verdict for "+r.branch+
-			", let the gate push its commit of the baseline to "+r.branch+
-			", allow workflows to create pull requests, and require approval for all external contributors before their "+
-			"workflows run.",
+			", set the secret PAWL_TOKEN to the token of an app that may pass the rules of "+r.branch+
+			" (the gate commits the baseline there), allow workflows to create pull requests, and require approval for all "+
+			"external contributors before their workflows run.",
 		"after the merge the first run on "+r.branch+" commits results/baseline.json: from then on slower fails.")
 }

@@ -79,7 +79,7 @@ func TestOursAreWhatInitWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if f.path == policy.FileName {
+		if f.path == policy.FileName || f.added {
 			continue // ours names our kernels
 		}
 		if content := read(t, top, f.path); content != string(f.content) {
@@ -141,6 +141,41 @@ func TestInitWritesOnceAndKeepsWhatIsThere(t *testing.T) {
 	}
 	if left := in(t, dir, "git", "status", "--porcelain", "--ignored", "-uall"); strings.Contains(left, ".new") {
 		t.Errorf("left behind: %s", left)
+	}
+}
+
+// Lines are added to what a repository has, once.
+func TestInitAddsLines(t *testing.T) {
+	dir := scratch(t)
+	writeFile(t, dir, ".gitattributes", "*.bin binary")
+	writeFile(t, dir, ".gitignore", "/tuning/\n")
+	for range 2 {
+		if _, err := Init(t.Context(), Options{Folder: dir, Pawl: Source{"o/pawl", digits}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, dir, ".gitattributes"); got != "*.bin binary\nresults/history.jsonl merge=union\n" {
+		t.Errorf("%s", got)
+	}
+	if got := read(t, dir, ".gitignore"); !strings.HasPrefix(got, "/tuning/\n/results/*\n!/results/baseline.json\n") ||
+		strings.Count(got, "/tuning/") != 1 {
+		t.Errorf("%s", got)
+	}
+	// Two branches that gate are merged by git alone.
+	commit := func(line string) {
+		writeFile(t, dir, "results/history.jsonl", read(t, dir, "results/history.jsonl")+line+"\n")
+		in(t, dir, "git", "add", ".")
+		in(t, dir, "git", "commit", "-q", "-m", line)
+	}
+	writeFile(t, dir, "results/history.jsonl", "")
+	commit("first")
+	in(t, dir, "git", "checkout", "-q", "-b", "other")
+	commit("theirs")
+	in(t, dir, "git", "checkout", "-q", "main")
+	commit("ours")
+	in(t, dir, "git", "merge", "-q", "--no-edit", "other")
+	if got := strings.Fields(read(t, dir, "results/history.jsonl")); len(got) != 3 {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -67,7 +67,7 @@ func look(root *os.Root, f file, force bool) (State, error) {
 	switch {
 	case bytes.Equal(old, f.content):
 		return Unchanged, nil
-	case force && !f.owned:
+	case force && !f.owned, f.added:
 		return Replaced, nil
 	}
 	return Kept, nil

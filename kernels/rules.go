@@ -1,0 +1,139 @@
+package kernels
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+)
+
+// ruleKeys are the manifest's keys that say what is right and on which sizes; the others say how it
+// is computed.
+var ruleKeys = []string{
+	"reference", "naive", "workloads", "args", "fuzz", "domain", "tolerance", "minimize", "maximize", "require",
+}
+
+// rulesFolder is where the reference lies in the files of [Kernel.JudgedBy].
+const rulesFolder = "pawl-rules"
+
+// JudgedBy returns the files of a kernel that computes as this one does and is judged as another one
+// is: by its reference, tolerance, shapes and inputs. Changed are the keys in which both differ. No
+// files say that both are judged alike.
+func (k *Kernel) JudgedBy(rules *Kernel) (files []File, changed []string, err error) {
+	if k.On().Program {
+		return nil, nil, nil // it is run, and its own exit code judges
+	}
+	ours, err := k.Files()
+	if err != nil {
+		return nil, nil, err
+	}
+	theirs, err := rules.Files()
+	if err != nil {
+		return nil, nil, err
+	}
+	manifest, changed, err := mergeRules(contentOf(ours, ManifestName), contentOf(theirs, ManifestName))
+	if err != nil {
+		return nil, nil, fmt.Errorf("joining the manifests of %s: %w", k.Name, err)
+	}
+	if !slices.Contains(changed, "reference") &&
+		!bytes.Equal(contentOf(ours, path.Clean(k.Reference)), contentOf(theirs, path.Clean(rules.Reference))) {
+		changed = append(changed, "reference")
+	}
+	own := []string{ManifestName}
+	for _, name := range append([]string{k.Reference}, k.Sources()...) {
+		own = append(own, path.Clean(name))
+	}
+	alike := func(f File) bool { // what the reference may include, and data
+		return slices.Contains(own, f.Name) || bytes.Equal(f.Content, contentOf(ours, f.Name))
+	}
+	if len(changed) == 0 && !slices.ContainsFunc(theirs, func(f File) bool { return !alike(f) }) {
+		return nil, nil, nil
+	}
+	manifest["reference"] = map[string]any{k.Backend: path.Join(rulesFolder, rules.Reference)}
+	if rules.Naive != "" {
+		manifest["naive"] = map[string]any{k.Backend: path.Join(rulesFolder, rules.Naive)}
+	}
+	text, err := yaml.Marshal(manifest)
+	if err != nil {
+		return nil, nil, err
+	}
+	files = []File{{Name: ManifestName, Content: text}}
+	for _, f := range ours {
+		if f.Name != ManifestName && !slices.Contains(k.data, f.Name) {
+			files = append(files, f)
+		}
+	}
+	for _, f := range theirs {
+		if slices.Contains(rules.data, f.Name) {
+			files = append(files, f)
+		} else if f.Name != ManifestName {
+			files = append(files, File{Name: path.Join(rulesFolder, f.Name), Content: f.Content})
+		}
+	}
+	return files, changed, nil
+}
+
+func contentOf(files []File, name string) []byte {
+	for _, f := range files {
+		if f.Name == name {
+			return f.Content
+		}
+	}
+	return nil
+}
+
+// mergeRules returns one manifest with the rules of another one, at the top and in the sections of
+// backends, and the rules in which they differ. Files are named by the caller.
+func mergeRules(ours, theirs []byte) (merged map[string]any, changed []string, err error) {
+	var rules map[string]any
+	// What is inside a key keeps its order: the first workload is the default.
+	if err := yaml.UnmarshalWithOptions(ours, &merged, yaml.UseOrderedMap()); err != nil {
+		return nil, nil, err
+	}
+	if err := yaml.UnmarshalWithOptions(theirs, &rules, yaml.UseOrderedMap()); err != nil {
+		return nil, nil, err
+	}
+	replace := func(into, from map[string]any) {
+		for _, key := range ruleKeys {
+			if !sameRule(key, into[key], from[key]) && !slices.Contains(changed, key) {
+				changed = append(changed, key)
+			}
+			if delete(into, key); from[key] != nil && key != "reference" && key != "naive" {
+				into[key] = from[key]
+			}
+		}
+	}
+	replace(merged, rules)
+	for _, backend := range Backends {
+		section, inOurs := merged[backend.Name].(yaml.MapSlice)
+		other, inTheirs := rules[backend.Name].(yaml.MapSlice)
+		if inOurs || inTheirs {
+			into := entriesOf(section)
+			replace(into, entriesOf(other))
+			merged[backend.Name] = into
+		}
+	}
+	return merged, changed, nil
+}
+
+func entriesOf(section yaml.MapSlice) map[string]any {
+	entries := map[string]any{}
+	for _, item := range section {
+		entries[fmt.Sprint(item.Key)] = item.Value
+	}
+	return entries
+}
+
+// sameRule reports whether a key says the same in both. Workloads that were added change nothing
+// about the others.
+func sameRule(key string, ours, theirs any) bool {
+	if before, ok := theirs.(yaml.MapSlice); ok && key == "workloads" {
+		now, _ := ours.(yaml.MapSlice)
+		return !slices.ContainsFunc(before, func(item yaml.MapItem) bool {
+			return !slices.ContainsFunc(now, func(other yaml.MapItem) bool { return fmt.Sprint(other) == fmt.Sprint(item) })
+		})
+	}
+	return fmt.Sprint(ours) == fmt.Sprint(theirs)
+}
