@@ -40,6 +40,7 @@ type Device struct {
 	call     uintptr
 	time     uintptr
 	watching bool
+	confined bool
 	random   *rand.Rand // no kernel may foresee it
 	events   *events    // what a profiled run counts; opened for the first
 	// plausible says that the last run had poison that looks like results.
@@ -49,10 +50,12 @@ type Device struct {
 var _ worker.Arranging = (*Device)(nil)
 
 // NewDevice returns a device with nothing loaded, in a process that does nothing else: kernels
-// run in it, and may signal nobody.
+// run in it.
 func NewDevice() worker.Device {
-	process.KeepSignals()
-	return &Device{random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+	return &Device{
+		random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		source: inputs.Source{KeepFiles: true}, // they are opened once, before kernels run
+	}
 }
 
 // Load opens the module and fills the arguments.
@@ -103,6 +106,11 @@ func (d *Device) open(module, support string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("opening the timing support: %w", err)
+	}
+	if !d.confined {
+		// From here on, so that what runs while a kernel is loaded has no more than it has later. Where
+		// the system cannot do it, the doctor says so.
+		d.confined = process.Confine() == nil
 	}
 	if library, err = purego.Dlopen(module, purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
 		return unloadable(module, err)

@@ -270,6 +270,7 @@ func (b *Backend) Reserve(ctx context.Context, point space.Point) (worker.Slot, 
 // worker says how to start a worker process.
 func (b *Backend) worker() worker.Command {
 	command := b.options.Worker
+	command.Sealed = b.sanitizer == nil      // which reads the files that its findings are in
 	if b.sanitizer == nil && !raceDetector { // those map more than any machine has
 		command.Memory = spareMemory()
 	}

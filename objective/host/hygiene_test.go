@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"pawl/internal/executable"
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/cache"
 	"pawl/objective/check"
 	"pawl/objective/host"
 	"pawl/objective/worker"
@@ -188,6 +190,20 @@ func TestDamagedBinary(t *testing.T) {
 				t.Errorf("it was not made again: %v", err)
 			}
 		})
+	}
+	if process.Confines() == nil { // no kernel reaches its file
+		b := open(t, untidyFiles, host.Options{})
+		for mode, failed := range map[string]bool{"rewrites": true, "removes": false} {
+			p := b.prepare(t, "MODE="+mode)
+			outcome, err := b.Measure(t.Context(), p, 0)
+			if f := outcome.Failure; err != nil || (f != nil) != failed || failed && f.Reason != "aborted" {
+				t.Errorf("%s: %v, %v", mode, f, err)
+			}
+			if content, err := os.ReadFile(p.Binary.Path); err != nil || cache.Digest(content) != p.Binary.File {
+				t.Errorf("%s: the file was changed: %v", mode, err)
+			}
+		}
+		return
 	}
 	for _, mode := range []string{"rewrites", "removes"} {
 		t.Run(mode, func(t *testing.T) {
