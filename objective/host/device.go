@@ -29,10 +29,10 @@ type Device struct {
 	outputs  []*buffer // nil for what the kernel does not write
 	copies   []*copies // nil for what is not restored; see restored.go
 	arranged []*inputSet
-	launched int    // how many launches were made last
-	calls    []byte // arguments of launches that each have their own
-	symbols  []uintptr
-	scalars  []byte // what the pointers of scalars point to
+	launched int      // how many launches were made last
+	calls    []byte   // arguments of launches that each have their own
+	symbols  [][]byte // the variables of the source; nil for arguments that are none
+	scalars  []byte   // what the pointers of scalars point to
 	sets     []*inputSet
 	round    []byte // pointers to the arguments of the sets that launches go round
 	rounds   int    // how many those are
@@ -41,6 +41,7 @@ type Device struct {
 	time     uintptr
 	watching bool
 	confined bool
+	effects  effects
 	random   *rand.Rand // no kernel may foresee it
 	events   *events    // what a profiled run counts; opened for the first
 	// plausible says that the last run had poison that looks like results.
@@ -102,6 +103,7 @@ func (d *Device) open(module, support string) error {
 		if watch, err = purego.Dlsym(library, "pawl_watch"); err == nil {
 			purego.SyscallN(watch, worker.ResponseDescriptor)
 			d.watching = true
+			d.effects, err = openEffects(library)
 		}
 	}
 	if err != nil {
@@ -233,6 +235,7 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 		return worker.Result{}, err
 	}
 	result, err := d.Collect()
+	d.effects.of(&result)
 	if run.Profiled {
 		result.Counters, result.NoCounters = counted, d.events.denied
 	}
