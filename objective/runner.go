@@ -37,6 +37,9 @@ func (r *runner) run(ctx context.Context, subject check.Subject, do func(*worker
 	if found, ok := errors.AsType[*check.Damage](err); ok && found.Used {
 		return &Failure{Fuzz, Damaged, "it " + found.What}, nil
 	}
+	if ended, ok := errors.AsType[*endedPawl](err); ok {
+		return &Failure{Bench, EndedPawl, ended.Error()}, nil
+	}
 	return nil, err
 }
 
@@ -63,6 +66,13 @@ func (r *runner) once(ctx context.Context, subject check.Subject,
 	defer slot.Release()
 	if err := subject.Module.Damaged(false); err != nil {
 		return false, err
+	}
+	if slot.Worker.Shared {
+		ended, err := noteStart(subject.Module)
+		if err != nil {
+			return false, err
+		}
+		defer ended()
 	}
 	s, err := r.workers.Take(ctx, slot, r.allowed)
 	defer r.workers.Return(s)
