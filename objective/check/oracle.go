@@ -62,8 +62,8 @@ func NewOracle(k *kernels.Kernel, reference, naive Build) *Oracle {
 	}
 }
 
-// Ready compiles the reference of a point, again where its file is not what was compiled. It comes before a device is reserved, because
-// compiling needs a core too.
+// Ready compiles the reference of a point, again where its file is not what was compiled. It comes
+// before a device is reserved, because compiling needs a core too.
 func (o *Oracle) Ready(ctx context.Context, point space.Point) (err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

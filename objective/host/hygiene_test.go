@@ -261,7 +261,8 @@ func damage(t *testing.T, path, by string) {
 		t.Fatal(err)
 	}
 	if by == "forged" {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(path), "digest"), []byte(cache.Digest(content)), 0o644); err != nil {
+		digest := filepath.Join(filepath.Dir(path), "digest")
+		if err := os.WriteFile(digest, []byte(cache.Digest(content)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -78,7 +78,8 @@ func writeSymbols(text *strings.Builder, k *kernels.Kernel, in language, steps [
 		}
 		first = false
 		function := symbolFunction(i)
-		fmt.Fprintf(text, "%[1]suint64_t %[2]s(uint64_t size);\n%[1]suint64_t %[2]s(uint64_t size) {\n", in.linkage(), function)
+		fmt.Fprintf(text, "%[1]suint64_t %[2]s(uint64_t size);\n%[1]suint64_t %[2]s(uint64_t size) {\n", in.linkage(),
+			function)
 		fmt.Fprintf(text, "\tvoid *at = &%[1]s;\n\treturn size ? sizeof %[1]s : (uint64_t)(uintptr_t)at;\n}\n", a.Symbol)
 	}
 }
