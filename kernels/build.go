@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"errors"
 	"maps"
 	"path"
 	"regexp"
@@ -283,7 +284,7 @@ func (b *builder) scopes() error {
 	for name, text := range definitions {
 		e, err := b.all.Compile(text, space.Anything)
 		if err != nil {
-			return b.definitionError(err)
+			return b.definitionError(&space.DefinitionError{Name: name, Err: err})
 		}
 		if !slices.ContainsFunc(e.Names(), func(n string) bool { _, ok := dims[n]; return !ok }) {
 			overDims[name] = text
@@ -301,8 +302,9 @@ func (b *builder) scopes() error {
 
 // definitionError finds the definition that an error is about.
 func (b *builder) definitionError(err error) error {
+	var wrong *space.DefinitionError
 	for key, text := range b.keys.Let.All() {
-		if strings.Contains(err.Error(), key.Text+":") {
+		if errors.As(err, &wrong) && key.Text == wrong.Name {
 			return text.ExpressionError(err)
 		}
 	}

@@ -1,9 +1,12 @@
 package kernels
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"pawl/kernels/document"
 )
 
 // list returns a list of n numbers as YAML.
@@ -101,4 +104,23 @@ func FuzzManifestSizes(f *testing.F) {
 			t.Error("the workload is outside the domain")
 		}
 	})
+}
+
+// The caret stands at the definition that is wrong, also where its name ends like another's.
+func TestAWrongDefinitionIsFoundByItsName(t *testing.T) {
+	for wrong, line := range map[string]int{"B": 7, "TAB": 8, "T": 9} {
+		text := "name: k\nentry: k\nsource: {host: k.c}\nreference: {host: r.c}\nworkloads: {w: {N: 4}}\nlet:\n"
+		for _, name := range []string{"B", "TAB", "T"} {
+			text += "  " + name + ": N"
+			if name == wrong {
+				text += " + missing"
+			}
+			text += "\n"
+		}
+		text += "params: {P: {values: [1, 2], default: 1}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\n"
+		var found *document.Error
+		if err := Check("kernel.yaml", []byte(text), Host); !errors.As(err, &found) || found.Line != line {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
 }

@@ -189,13 +189,16 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	return p, err
 }
 
-// compileAgain puts a point's compiled file back in its place.
+// compileAgain puts a point's compiled files back in their place, and those that it is compared with.
 func (e *Evaluator) compileAgain(ctx context.Context, point space.Point) error {
 	_, failure, err := e.backend.Compile(ctx, point)
 	if failure != nil {
 		return fmt.Errorf("compiling %s again: %s", point, failure)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return e.runner.ready(ctx, point)
 }
 
 // Measure checks a point's results and takes samples of its time. Incumbent is the

@@ -16,7 +16,7 @@ type runner struct {
 	workers worker.Source
 	// ready compiles what the device needs, before it is reserved.
 	ready func(context.Context, space.Point) error
-	// restore compiles a point again whose file was damaged.
+	// restore compiles again what a point needs, where a file was damaged.
 	restore func(context.Context, space.Point) error
 	allowed time.Duration // of each call
 }
@@ -34,18 +34,21 @@ func (r *runner) run(ctx context.Context, subject check.Subject, do func(*worker
 	if err == nil && doubtful {
 		_, err = r.restored(ctx, subject, do)
 	}
-	if found, ok := errors.AsType[*damage](err); ok && found.used {
-		return &Failure{Fuzz, Damaged, "it " + found.what}, nil
+	if found, ok := errors.AsType[*check.Damage](err); ok && found.Used {
+		return &Failure{Fuzz, Damaged, "it " + found.What}, nil
+	}
+	if ended, ok := errors.AsType[*endedPawl](err); ok {
+		return &Failure{Bench, EndedPawl, ended.Error()}, nil
 	}
 	return nil, err
 }
 
-// restored does it once more where the compiled file was damaged: another process that cleans up
+// restored does it once more where a compiled file was damaged: another process that cleans up
 // the compile cache does that, and another kernel may. Twice in use, and it is the kernel itself.
 func (r *runner) restored(ctx context.Context, subject check.Subject,
 	do func(*worker.Session) error) (doubtful bool, err error) {
 	doubtful, err = r.once(ctx, subject, do)
-	if _, ok := errors.AsType[*damage](err); !ok {
+	if _, ok := errors.AsType[*check.Damage](err); !ok {
 		return doubtful, err
 	}
 	if err := r.restore(ctx, subject.Point); err != nil {
@@ -61,8 +64,15 @@ func (r *runner) once(ctx context.Context, subject check.Subject,
 		return false, err
 	}
 	defer slot.Release()
-	if err := damaged(subject.Module, false); err != nil {
+	if err := subject.Module.Damaged(false); err != nil {
 		return false, err
+	}
+	if slot.Worker.Shared {
+		ended, err := noteStart(subject.Module)
+		if err != nil {
+			return false, err
+		}
+		defer ended()
 	}
 	s, err := r.workers.Take(ctx, slot, r.allowed)
 	defer r.workers.Return(s)
@@ -72,5 +82,5 @@ func (r *runner) once(ctx context.Context, subject check.Subject,
 	if err != nil {
 		return false, err
 	}
-	return s.Doubtful(), damaged(subject.Module, true)
+	return s.Doubtful(), subject.Module.Damaged(true)
 }

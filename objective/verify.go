@@ -32,6 +32,9 @@ func (v *verifier) takeEvidence(p Prepared) *check.Evidence {
 	defer v.mu.Unlock()
 	taken := v.evidence[verifiedKey(p)]
 	delete(v.evidence, verifiedKey(p))
+	if taken != nil {
+		taken.Noted = v.fuzzer.notes.Of(p.Point)
+	}
 	return taken
 }
 

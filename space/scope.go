@@ -61,17 +61,28 @@ func NewScope(names map[string]Kind, definitions map[string]string) (*Scope, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {
 		if _, taken := s.types[name]; taken {
-			return nil, fmt.Errorf("%s is defined twice", name)
+			return nil, &DefinitionError{name, fmt.Errorf("%s is defined twice", name)}
 		}
 		if !identifier.MatchString(name) {
-			return nil, fmt.Errorf("%q is not a name: letters, digits and underscores, not starting with a digit", name)
+			return nil, &DefinitionError{name,
+				fmt.Errorf("%q is not a name: letters, digits and underscores, not starting with a digit", name)}
 		}
 		if _, err := s.Compile(definitions[name], Anything); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, &DefinitionError{name, fmt.Errorf("%s: %w", name, err)}
 		}
 	}
 	return s, nil
 }
+
+// DefinitionError is a mistake in one of a scope's definitions.
+type DefinitionError struct {
+	Name string
+	Err  error
+}
+
+func (e *DefinitionError) Error() string { return e.Err.Error() }
+
+func (e *DefinitionError) Unwrap() error { return e.Err }
 
 // Has reports whether a name means something.
 func (s *Scope) Has(name string) bool {

@@ -37,6 +37,9 @@ func testPulse(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	changes("finished", Pulse{Trials: 3, Finished: 1})
+	if err := recorder.Disqualified(99, &objective.Failure{Stage: objective.Fuzz, Reason: "wrong"}); err == nil {
+		t.Error("a trial that is not there was disqualified")
+	}
 	if err := recorder.Disqualified(0, &objective.Failure{Stage: objective.Fuzz, Reason: "wrong"}); err != nil {
 		t.Fatal(err)
 	}

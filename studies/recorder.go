@@ -39,8 +39,11 @@ func (r *Recorder) Finished(t trial.Trial) error {
 // Disqualified turns a finished trial into a failure. Its samples stay in no report: a
 // wrong result has no time.
 func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
-	_, err := r.store.update(context.Background(), r.study, trialRow(r.study, number),
+	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, number),
 		columns{{"stage", &failure.Stage}, {"reason", &failure.Reason}, {"detail", &failure.Detail}, {"samples", "[]"}}, "")
+	if err == nil && changed != 1 {
+		return fmt.Errorf("trial %d of study %d is not there to be disqualified", number, r.study)
+	}
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -38,6 +39,9 @@ func start(cmd *exec.Cmd) error {
 	})
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	runtime.LockOSThread() // what it starts inherits this thread's cores
+	defer runtime.UnlockOSThread()
+	renew()
 	if err := cmd.Start(); err != nil {
 		return err
 	}

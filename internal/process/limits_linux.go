@@ -2,9 +2,13 @@ package process
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,6 +56,92 @@ func limitMemory(pid int, most uint64) {
 // others when memory runs out: the search must not pay for a kernel's.
 func endFirst(pid int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("1000"), 0)
+}
+
+// keptDescriptors are those of the standard files and of a dialog, which a confined process
+// cannot close.
+const keptDescriptors = 5
+
+// CloseFiles lets a confined process open no file any more, and returns what it has open beside
+// its pipes and what its language's runtime needs. A limit does that, which the process cannot change: no number is
+// left for a descriptor.
+func (p *Process) CloseFiles() (left []string) {
+	p.limitFiles(keptDescriptors)
+	return slices.Sorted(maps.Values(openFiles(p.Pid)))
+}
+
+// openFiles are the descriptors of a process beside its pipes and what its language's runtime
+// needs, with the names of their files; none where the system does not say.
+func openFiles(pid int) map[int]string {
+	open := map[int]string{}
+	folder := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		number, err := strconv.Atoi(entry.Name())
+		file, gone := os.Readlink(folder + "/" + entry.Name())
+		if err == nil && gone == nil && number >= keptDescriptors && !runtimeFile(file) {
+			open[number] = file
+		}
+	}
+	return open
+}
+
+// OpenFiles takes CloseFiles back.
+func (p *Process) OpenFiles() { p.limitFiles(math.MaxUint64) }
+
+// limitFiles bounds the numbers of new descriptors, as far as the process may have such.
+func (p *Process) limitFiles(most uint64) {
+	var now unix.Rlimit
+	if unix.Prlimit(p.Pid, unix.RLIMIT_NOFILE, nil, &now) == nil {
+		_ = unix.Prlimit(p.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: min(most, now.Max), Max: now.Max}, nil)
+	}
+}
+
+// runtimeFile reports whether a descriptor is one that Go's runtime keeps, or a counter.
+func runtimeFile(link string) bool {
+	switch link {
+	case "anon_inode:[eventpoll]", "anon_inode:[eventfd]", "anon_inode:[perf_event]":
+		return true
+	}
+	return strings.HasPrefix(link, "/sys/fs/cgroup/") || strings.HasPrefix(link, "/proc/self/cgroup")
+}
+
+// own is what this process was given of the machine before it started another: what it starts
+// gets the same, whoever has changed this process meanwhile.
+var own struct {
+	once     sync.Once
+	cores    unix.CPUSet
+	schedule *unix.SchedAttr
+	limits   map[int]unix.Rlimit
+}
+
+// renew gives the calling thread, and so what it starts next, what this process had at first. What
+// cannot be set is left out.
+func renew() {
+	own.once.Do(func() {
+		_ = unix.SchedGetaffinity(0, &own.cores)
+		own.schedule, _ = unix.SchedGetAttr(0, 0)
+		own.limits = map[int]unix.Rlimit{}
+		for resource := range unix.RLIMIT_RTTIME + 1 {
+			var limit unix.Rlimit
+			// That on files is the language's runtime's, which has it set back in what it starts.
+			if resource != unix.RLIMIT_NOFILE && unix.Getrlimit(resource, &limit) == nil {
+				own.limits[resource] = limit
+			}
+		}
+	})
+	if own.cores.Count() > 0 {
+		_ = unix.SchedSetaffinity(0, &own.cores)
+	}
+	if own.schedule != nil {
+		_ = unix.SchedSetAttr(0, own.schedule, 0)
+	}
+	for resource, limit := range own.limits {
+		var now unix.Rlimit
+		if unix.Getrlimit(resource, &now) == nil && now != limit {
+			_ = unix.Setrlimit(resource, &limit)
+		}
+	}
 }
 
 // Memory is how many bytes the machine has, 0 where it does not say.

@@ -28,11 +28,14 @@ func Limit(uint64) {}
 
 func limitMemory(int, uint64) {}
 
+// CloseFiles does nothing where there is no such limit from outside.
+func (p *Process) CloseFiles() []string { return nil }
+
+// OpenFiles does nothing.
+func (p *Process) OpenFiles() {}
+
 // Memory is not known.
 func Memory() uint64 { return 0 }
-
-// KeepSignals does nothing where there is no filter of system calls.
-func KeepSignals() {}
 
 // groupTime is not known where there is no /proc to search.
 func groupTime(int) (time.Duration, bool) { return 0, false }

@@ -12,8 +12,9 @@
 //     by a token in its environment, and by the mark that Limit sets. This process is the
 //     subreaper of what its programs leave behind.
 //
-// A process that runs kernels limits itself before the first of them (Limit, KeepSignals).
-// Only Linux has all of it; elsewhere a program is ended by its group.
+// A process that runs kernels limits itself before the first of them (Limit, Confine), and who has
+// started it ends its opening of files (CloseFiles). Only Linux has all of it; elsewhere a program
+// is ended by its group.
 package process
 
 import (

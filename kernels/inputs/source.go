@@ -16,6 +16,8 @@ import (
 type Source struct {
 	// Folder has the files that inputs are read from.
 	Folder string
+	// KeepFiles keeps the content of files of any size, for a process that can open them only once.
+	KeepFiles bool
 
 	kept map[string][]byte // by binding
 	size int               // of all that is kept, in bytes
@@ -137,7 +139,8 @@ func (s *Source) remember(buffer []byte, of any, fill func() error) error {
 		copy(buffer, known)
 		return nil
 	}
-	if err := fill(); err != nil || s.size+len(buffer) > mostKept {
+	_, file := of.(*arrays.File)
+	if err := fill(); err != nil || s.size+len(buffer) > mostKept && !(file && s.KeepFiles) {
 		return err
 	}
 	if s.kept == nil {

@@ -34,21 +34,6 @@ import (
 // WrongResult is the kind of fault of a kernel whose results are outside the tolerance.
 const WrongResult worker.FaultKind = "wrong result"
 
-// Module is the file of a compiled kernel; Support is loaded beside it by devices that
-// need one. File is the digest of the file's bytes. Entries are the symbols of the functions
-// in it, where they are not those of the manifest.
-type Module struct {
-	Path, Support, File string
-	Entries             []string
-}
-
-// rename puts the symbols of a module into what is called of it.
-func (m Module) rename(calls []kernels.Call) {
-	for i, symbol := range m.Entries {
-		calls[i].Entry = symbol
-	}
-}
-
 // Subject is what is checked: a point and its compiled kernel.
 type Subject struct {
 	Point  space.Point

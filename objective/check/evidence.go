@@ -1,15 +1,11 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
-	"sync"
 
 	"pawl/kernels/arguments"
 	"pawl/objective/worker"
-	"pawl/space"
 )
 
 // Evidence is what a point's results were held against the reference on, and how
@@ -26,6 +22,8 @@ type Evidence struct {
 	At    *Case   `json:"at,omitempty"`
 	// Unchecked says which sizes never varied; empty where all of them did.
 	Unchecked string `json:"unchecked,omitempty"`
+	// Noted is what was noticed that is no failure; empty for nothing.
+	Noted string `json:"noted,omitempty"`
 	// Program says that a program's own check has passed it: nothing was compared here.
 	Program bool `json:"program,omitempty"`
 }
@@ -63,6 +61,7 @@ func (e *Evidence) Join(other *Evidence) *Evidence {
 		Worst:     e.Worst,
 		At:        e.At,
 		Unchecked: cmp.Or(e.Unchecked, other.Unchecked),
+		Noted:     cmp.Or(other.Noted, e.Noted), // the later one
 		Program:   e.Program || other.Program,
 	}
 	for _, c := range other.Cases {
@@ -107,29 +106,4 @@ func (a Answer) share(got [][]byte) float64 {
 		}
 	}
 	return min(largest, 1) // it has passed; what is more is the rounding of this quotient
-}
-
-// Notes are what was seen of points that is no failure but worth a sentence. The zero
-// Notes is ready. Its methods may be called at the same time.
-type Notes struct{ byPoint sync.Map }
-
-// repeated notes when two runs on the same inputs gave different bits, both
-// within the tolerance: the result depends on the scheduling of threads.
-func (n *Notes) repeated(point space.Point, c Case, first, second [][]byte) {
-	if first != nil && !slices.EqualFunc(first, second, bytes.Equal) {
-		n.differs(point, c)
-	}
-}
-
-func (n *Notes) differs(point space.Point, c Case) {
-	n.byPoint.LoadOrStore(point,
-		fmt.Sprintf("two runs on the same inputs differ within the tolerance, first seen with %s: the order of its sums "+
-			"depends on the scheduling, or it has a race", c))
-}
-
-// Of returns what was noticed about a point, or nothing.
-func (n *Notes) Of(point space.Point) string {
-	note, _ := n.byPoint.Load(point)
-	text, _ := note.(string)
-	return text
 }

@@ -33,9 +33,9 @@ func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int
 	if fault, err := s.Load(ctx, load); fault != nil || err != nil {
 		return h.at(c, fault), err
 	}
-	var earlier [][]byte
+	var earlier worker.Result
 	worst := 0.0
-	for range 2 {
+	for run := range 2 {
 		result, fault, err := s.Run(ctx)
 		if err != nil {
 			return nil, err
@@ -54,11 +54,13 @@ func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int
 		if mismatch != nil {
 			return h.wrong(c, mismatch), nil
 		}
-		h.Notes.repeated(plan.Point, c, earlier, result.Outputs)
+		if run > 0 {
+			h.Notes.repeated(plan.Point, c, earlier, result)
+		}
 		if plan.Evidence != nil {
 			worst = max(worst, answer.share(result.Outputs))
 		}
-		earlier = result.Outputs
+		earlier = result
 	}
 	plan.Evidence.add(c, worst)
 	return nil, nil

@@ -62,13 +62,14 @@ func NewOracle(k *kernels.Kernel, reference, naive Build) *Oracle {
 	}
 }
 
-// Ready compiles the reference of a point. It comes before a device is reserved, because
-// compiling needs a core too.
+// Ready compiles the reference of a point, again where its file is not what was compiled. It comes
+// before a device is reserved, because compiling needs a core too.
 func (o *Oracle) Ready(ctx context.Context, point space.Point) (err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	given := o.kernel.ReferencePoint(point)
-	if _, there := o.plain[given]; there || o.kernel.Answered() {
+	known, there := o.plain[given]
+	if o.kernel.Answered() || there && known.reference.Damaged(false) == nil && known.naive.Damaged(false) == nil {
 		return nil
 	}
 	var built plain
@@ -177,6 +178,9 @@ func rangeAdvice(k *kernels.Kernel) string {
 
 func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, c Case,
 	bindings []arguments.Binding) ([][]byte, error) {
+	if err := m.Damaged(false); err != nil {
+		return nil, err
+	}
 	if o.client == nil {
 		var err error
 		if o.client, err = worker.Start(command); err != nil {

@@ -70,8 +70,8 @@ type Backend struct {
 	facts    objective.Facts
 
 	mu    sync.Mutex
-	built map[string]objective.Binary // by what is run
-	made  int                         // folders so far
+	built map[string]built // by what is run
+	made  int              // folders so far
 }
 
 var (
@@ -86,7 +86,7 @@ func New(k *kernels.Kernel, w kernels.Workload, s *space.Space, options Options)
 	b := &Backend{
 		kernel: k, workload: w, limits: host.NewLimits(k, s, options.Cores), options: options, dir: k.Dir,
 		cores: semaphore.NewWeighted(int64(options.Cores)),
-		built: map[string]objective.Binary{},
+		built: map[string]built{},
 	}
 	for _, line := range [][]string{k.Commands.Build, k.Commands.Run, k.Commands.Check} {
 		if err := b.findable(line); err != nil {
@@ -198,8 +198,8 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		return objective.Binary{}, nil, err
 	}
 	digest := cache.Digest(content)
-	if known, found := b.known(digest); found {
-		return known, nil, nil
+	if known, found, err := b.known(digest); found || err != nil {
+		return known, nil, err
 	}
 	folder, err := b.newFolder()
 	if err != nil {
@@ -225,16 +225,31 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.built[digest] = binary
+	b.built[digest] = built{binary, content}
 	return binary, nil, nil
 }
 
-func (b *Backend) known(digest string) (objective.Binary, bool) {
+// built is a point that was built, with the content of its job's file.
+type built struct {
+	objective.Binary
+	job []byte
+}
+
+// known returns what was built before. Its file is written again where somebody has removed it.
+func (b *Backend) known(digest string) (binary objective.Binary, found bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	binary, found := b.built[digest]
-	binary.Hit = found
-	return binary, found
+	known, found := b.built[digest]
+	if !found {
+		return binary, false, nil
+	}
+	known.Hit = true
+	if content, read := os.ReadFile(known.Path); read != nil || cache.Digest(content) != known.File {
+		if err = os.MkdirAll(filepath.Dir(known.Path), 0o755); err == nil {
+			err = os.WriteFile(known.Path, known.job, 0o644)
+		}
+	}
+	return known.Binary, true, err
 }
 
 // newFolder makes a folder for a point.

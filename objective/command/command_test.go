@@ -296,3 +296,27 @@ func TestSummary(t *testing.T) {
 		}
 	}
 }
+
+// A program that removes its job's file has failed, and the study goes on.
+func TestAProgramThatRemovesItsJobFails(t *testing.T) {
+	files := map[string]string{kernels.ManifestName: strings.Replace(faults, "slow]", "slow, removes]", 1),
+		"build.sh": buildScript, "run.sh": strings.Replace(runScript, "good)", `removes) rm -r "${0%/out/run}/job.json"; echo value 5 ;;
+good)`, 1)}
+	k, b := open(t, files)
+	e := objective.NewEvaluator(k, k.Workloads[0], b, objective.Options{})
+	t.Cleanup(e.Close)
+	for mode, want := range map[string]string{"removes": objective.Damaged, "good": ""} {
+		prepared, err := e.Prepare(t.Context(), point(t, "MODE="+mode))
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcome, err := e.Measure(t.Context(), prepared, 0)
+		reason := ""
+		if outcome.Failure != nil {
+			reason = outcome.Failure.Reason
+		}
+		if err != nil || reason != want {
+			t.Errorf("%s: %v, %v", mode, outcome.Failure, err)
+		}
+	}
+}

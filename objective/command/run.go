@@ -34,6 +34,9 @@ func load(b objective.Binary) (runnable, error) {
 	if err == nil {
 		err = json.Unmarshal(content, &p.job)
 	}
+	if err != nil { // it was there before: the program itself, most likely
+		err = &check.Damage{Path: b.Path, What: "cannot be read any more: " + err.Error(), Used: true}
+	}
 	return p, err
 }
 

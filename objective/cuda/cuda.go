@@ -60,8 +60,8 @@ type Backend struct {
 	limits   *Limits
 	options  Options
 	compiler *nvcc.Compiler
-	dir      string // of the sources
-	support  string // the compiled support code
+	dir      string      // of the sources
+	support  nvcc.Module // the compiled support code
 	gpus     []driver.Attributes
 	locks    map[string]gpuLock
 	facts    objective.Facts
@@ -105,28 +105,28 @@ func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Opt
 	if options.Tool == nil {
 		return b, nil
 	}
-	return b, b.compileSupport(ctx)
+	b.support, err = b.compileSupport(ctx)
+	return b, err
 }
 
-// compileSupport builds the worker's own code for the GPU.
-func (b *Backend) compileSupport(ctx context.Context) error {
+// compileSupport builds the worker's own code for the GPU, or finds it built.
+func (b *Backend) compileSupport(ctx context.Context) (module nvcc.Module, err error) {
 	dir := filepath.Join(b.options.Cache.Dir(), "support")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("the support code: %w", err)
+		return module, fmt.Errorf("the support code: %w", err)
 	}
 	name := "support-" + cache.Digest(supportSource)[:16] + ".cu" // named after its content
 	if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 		write := func(w io.Writer) error { _, err := w.Write(supportSource); return err }
 		if err := page.WriteFile(filepath.Join(dir, name), write); err != nil {
-			return fmt.Errorf("the support code: %w", err)
+			return module, fmt.Errorf("the support code: %w", err)
 		}
 	}
-	module, err := b.compiler.Compile(ctx, nvcc.Unit{Dir: dir, Source: name, Architecture: b.architecture(false)})
+	module, err = b.compiler.Compile(ctx, nvcc.Unit{Dir: dir, Source: name, Architecture: b.architecture(false)})
 	if err != nil {
-		return fmt.Errorf("compiling the support code with %s: %w", b.options.Tool.Version(), err)
+		return module, fmt.Errorf("compiling the support code with %s: %w", b.options.Tool.Version(), err)
 	}
-	b.support = module.Path
-	return nil
+	return module, nil
 }
 
 func (b *Backend) architecture(specific bool) string {
@@ -145,6 +145,11 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	unit, err := b.unit(b.kernel.Source, point)
 	if err != nil {
 		return objective.Binary{}, nil, err
+	}
+	if _, gone := os.Stat(b.support.Path); gone != nil { // it was damaged, and removed
+		if _, err := b.compileSupport(ctx); err != nil {
+			return objective.Binary{}, nil, err
+		}
 	}
 	module, err := b.compiler.Compile(ctx, unit)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
@@ -245,10 +250,12 @@ func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.B
 func (b *Backend) binary(module nvcc.Module) objective.Binary {
 	return objective.Binary{
 		Path:    module.Path,
-		Support: b.support,
+		Support: b.support.Path,
 		Digest:  module.Digest,
 		File:    module.File,
 		Hit:     module.Hit,
+
+		SupportFile: b.support.File,
 	}
 }
 

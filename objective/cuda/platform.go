@@ -65,14 +65,16 @@ func (i *installation) needed(ctx context.Context, k *kernels.Kernel) (gpus GPUs
 	return gpus, tool, err
 }
 
-// tool looks for a compiler once.
+// tool looks for a compiler until that was not interrupted.
 func (i *installation) tool(ctx context.Context, c compiler) (nvcc.Tool, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	found, known := i.found[c.name]
 	if !known {
 		found.Tool, found.err = c.find(ctx, i.tools.Getenv)
-		i.found[c.name] = found
+		if ctx.Err() == nil { // else nothing was learned
+			i.found[c.name] = found
+		}
 	}
 	return found.Tool, found.err
 }

@@ -368,7 +368,7 @@ func checkGuards(p *support) error {
 // trySupport runs the role on a backend's support code.
 func trySupport(t *testing.T, r *rig) {
 	t.Helper()
-	command := roleCommand("support", append(r.imagined, supportVariable+"="+r.backend.support))
+	command := roleCommand("support", append(r.imagined, supportVariable+"="+r.backend.support.Path))
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}

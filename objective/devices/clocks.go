@@ -2,6 +2,7 @@ package devices
 
 import (
 	"context"
+	"sync"
 
 	"pawl/kernels"
 	"pawl/objective/platform"
@@ -31,8 +32,8 @@ func (m *Machine) LockClocks(ctx context.Context, k *kernels.Kernel, mhz int, st
 		case <-finished:
 		}
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		close(finished)
 		unlock()
-	}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/process"
 	"pawl/internal/thorough"
 	"pawl/objective"
 	"pawl/objective/host"
@@ -260,6 +261,10 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		"garbage": "meddled", "early": "meddled",
 		"slow_clock": "the reported time disagrees", "stopped_clock": "slower on inputs, the reported time disagrees",
 		"daemon_process": "left a process behind",
+	}
+	if process.Confines() == nil { // it may not patch, and gets no process
+		cheats["slow_clock"], cheats["stopped_clock"] = "aborted", "aborted"
+		delete(cheats, "daemon_process")
 	}
 	if runtime.GOARCH != "amd64" {
 		delete(cheats, "slow_clock")

@@ -29,10 +29,10 @@ type Device struct {
 	outputs  []*buffer // nil for what the kernel does not write
 	copies   []*copies // nil for what is not restored; see restored.go
 	arranged []*inputSet
-	launched int    // how many launches were made last
-	calls    []byte // arguments of launches that each have their own
-	symbols  []uintptr
-	scalars  []byte // what the pointers of scalars point to
+	launched int      // how many launches were made last
+	calls    []byte   // arguments of launches that each have their own
+	symbols  [][]byte // the variables of the source; nil for arguments that are none
+	scalars  []byte   // what the pointers of scalars point to
 	sets     []*inputSet
 	round    []byte // pointers to the arguments of the sets that launches go round
 	rounds   int    // how many those are
@@ -40,6 +40,8 @@ type Device struct {
 	call     uintptr
 	time     uintptr
 	watching bool
+	confined bool
+	effects  effects
 	random   *rand.Rand // no kernel may foresee it
 	events   *events    // what a profiled run counts; opened for the first
 	// plausible says that the last run had poison that looks like results.
@@ -49,10 +51,12 @@ type Device struct {
 var _ worker.Arranging = (*Device)(nil)
 
 // NewDevice returns a device with nothing loaded, in a process that does nothing else: kernels
-// run in it, and may signal nobody.
+// run in it.
 func NewDevice() worker.Device {
-	process.KeepSignals()
-	return &Device{random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+	return &Device{
+		random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		source: inputs.Source{KeepFiles: true}, // they are opened once, before kernels run
+	}
 }
 
 // Load opens the module and fills the arguments.
@@ -99,10 +103,16 @@ func (d *Device) open(module, support string) error {
 		if watch, err = purego.Dlsym(library, "pawl_watch"); err == nil {
 			purego.SyscallN(watch, worker.ResponseDescriptor)
 			d.watching = true
+			d.effects, err = openEffects(library)
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("opening the timing support: %w", err)
+	}
+	if !d.confined {
+		// From here on, so that what runs while a kernel is loaded has no more than it has later. Where
+		// the system cannot do it, the doctor says so.
+		d.confined = process.Confine() == nil
 	}
 	if library, err = purego.Dlopen(module, purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
 		return unloadable(module, err)
@@ -225,6 +235,7 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 		return worker.Result{}, err
 	}
 	result, err := d.Collect()
+	d.effects.of(&result)
 	if run.Profiled {
 		result.Counters, result.NoCounters = counted, d.events.denied
 	}

@@ -106,15 +106,21 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	// A kernel that uses what nobody defines should not even link. Not every linker
 	// has the flag, and some need none.
 	b.linking = []string{"-Wl,-z,defs"}
-	b.support, err = b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
+	b.support, err = b.compileSupport(ctx)
 	if errors.As(err, new(*worker.Refusal)) {
 		b.linking = nil
-		b.support, err = b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
+		b.support, err = b.compileSupport(ctx)
 	}
+	return b, err
+}
+
+// compileSupport builds the code beside every kernel, or finds it built.
+func (b *Backend) compileSupport(ctx context.Context) (cache.Entry, error) {
+	entry, err := b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
 	if err != nil {
-		return nil, fmt.Errorf("compiling the timing support with %s: %w", options.Toolchain.Version, err)
+		return entry, fmt.Errorf("compiling the timing support with %s: %w", b.options.Toolchain.Version, err)
 	}
-	return b, nil
+	return entry, nil
 }
 
 // Preflight compares what a point asks for with what the machine has.
@@ -143,7 +149,12 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
-	return b.binary(entry), nil, nil
+	binary := b.binary(entry)
+	if _, err := os.Stat(binary.Support); err != nil { // it was damaged, and removed
+		_, err = b.compileSupport(ctx)
+		return binary, nil, err
+	}
+	return binary, nil, nil
 }
 
 // unrolled makes constants of the parameters that a pragma of the source unrolls by.
@@ -211,6 +222,8 @@ func (b *Backend) binary(entry cache.Entry) objective.Binary {
 		Digest:  entry.Digest,
 		File:    entry.Digest,
 		Hit:     entry.Hit,
+
+		SupportFile: b.support.Digest,
 	}
 }
 
@@ -283,6 +296,7 @@ func (b *Backend) Reserve(ctx context.Context, point space.Point) (worker.Slot, 
 // worker says how to start a worker process.
 func (b *Backend) worker() worker.Command {
 	command := b.options.Worker
+	command.Sealed = b.sanitizer == nil      // which reads the files that its findings are in
 	if b.sanitizer == nil && !raceDetector { // those map more than any machine has
 		command.Memory = spareMemory()
 	}

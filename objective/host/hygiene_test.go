@@ -11,11 +11,14 @@ import (
 	"time"
 
 	"pawl/internal/executable"
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/cache"
 	"pawl/objective/check"
 	"pawl/objective/host"
 	"pawl/objective/worker"
+	"pawl/space"
 )
 
 // untidy doubles a vector, and does what only one kind of check can see.
@@ -189,6 +192,36 @@ func TestDamagedBinary(t *testing.T) {
 			}
 		})
 	}
+	for _, file := range []string{"support", "reference"} {
+		for _, by := range []string{"gone", "garbage", "forged"} {
+			t.Run(file+" "+by, func(t *testing.T) {
+				b := open(t, untidyFiles, host.Options{})
+				p := b.prepare(t, "MODE=good")
+				reference, err := b.backend.Reference(t.Context(), space.Point{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				damage(t, map[string]string{"support": p.Binary.Support, "reference": reference.Path}[file], by)
+				if outcome, err := b.Measure(t.Context(), p, 0); err != nil || outcome.Failure != nil || len(outcome.Samples) == 0 {
+					t.Errorf("%+v, %v", outcome.Failure, err)
+				}
+			})
+		}
+	}
+	if process.Confines() == nil { // no kernel reaches its file
+		b := open(t, untidyFiles, host.Options{})
+		for mode, failed := range map[string]bool{"rewrites": true, "removes": false} {
+			p := b.prepare(t, "MODE="+mode)
+			outcome, err := b.Measure(t.Context(), p, 0)
+			if f := outcome.Failure; err != nil || (f != nil) != failed || failed && f.Reason != "aborted" {
+				t.Errorf("%s: %v, %v", mode, f, err)
+			}
+			if content, err := os.ReadFile(p.Binary.Path); err != nil || cache.Digest(content) != p.Binary.File {
+				t.Errorf("%s: the file was changed: %v", mode, err)
+			}
+		}
+		return
+	}
 	for _, mode := range []string{"rewrites", "removes"} {
 		t.Run(mode, func(t *testing.T) {
 			b := open(t, untidyFiles, host.Options{})
@@ -210,6 +243,28 @@ func TestDamagedBinary(t *testing.T) {
 				t.Error(outcome.Failure)
 			}
 		})
+	}
+}
+
+// damage removes a compiled file, or writes something else there; one that is forged comes with a
+// digest in the compile cache that fits.
+func damage(t *testing.T, path, by string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if by == "gone" {
+		return
+	}
+	content := []byte("no machine code")
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if by == "forged" {
+		digest := filepath.Join(filepath.Dir(path), "digest")
+		if err := os.WriteFile(digest, []byte(cache.Digest(content)), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func (b *Backend) key(ctx context.Context, t *Toolchain, common, flags []string,
 		if err != nil {
 			return nil, err
 		}
-		key.Add("source", preprocessed)
+		key.Add("language", string(unit.in)).Add("source", preprocessed)
 	}
 	return key, nil
 }

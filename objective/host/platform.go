@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -83,6 +84,16 @@ func (i installation) Probe(ctx context.Context) (findings []platform.Finding, u
 	forC := find("C compiler", FindToolchain)
 	forC.Needed = true
 	return []platform.Finding{
-		platform.NewFinding("processor", processor, nil), forC, find("C++ compiler", FindCPlusPlus),
+		platform.NewFinding("processor", processor, nil), forC, find("C++ compiler", FindCPlusPlus), confinement(),
 	}, forC.Found != ""
+}
+
+// confinement says what keeps a kernel from harming others, and from a part in its own measurement.
+func confinement() platform.Finding {
+	err := process.Confines()
+	if err != nil {
+		err = fmt.Errorf("%w: kernels that run on the processor may open files, signal and change other processes, and do "+
+			"their work while nobody times them; tune only what you trust", err)
+	}
+	return platform.NewFinding("confined kernels", "system calls that kernels do not need are refused", err)
 }

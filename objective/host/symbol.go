@@ -1,7 +1,9 @@
 package host
 
 import (
+	"bytes"
 	"fmt"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 
@@ -9,16 +11,22 @@ import (
 	"pawl/objective/worker"
 )
 
-// symbolFunction is the function of a module that sets the variable of an argument, or
-// compares it. It returns how many bytes the variable has, and 0 for another content.
+// symbolFunction is the function of a module that says where the variable of an argument is, or how
+// many bytes it has. It is called once, before the kernel runs: a kernel's code has no part in what is
+// done between its launches.
 func symbolFunction(argument int) string { return fmt.Sprintf("pawl_symbol_%d", argument) }
 
 // findSymbols looks for the variables of the source. A reference has none.
 func (d *Device) findSymbols(library uintptr) {
-	d.symbols = make([]uintptr, len(d.loaded.Arguments))
+	d.symbols = make([][]byte, len(d.loaded.Arguments))
 	for i, argument := range d.loaded.Arguments {
-		if argument.Symbol != "" {
-			d.symbols[i], _ = purego.Dlsym(library, symbolFunction(i))
+		if argument.Symbol == "" {
+			continue
+		}
+		if function, err := purego.Dlsym(library, symbolFunction(i)); err == nil {
+			at, _, _ := purego.SyscallN(function, 0)
+			size, _, _ := purego.SyscallN(function, 1)
+			d.symbols[i] = unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), size)
 		}
 	}
 }
@@ -39,21 +47,20 @@ func (d *Device) setSymbols() error {
 	if err := d.reach(true); err != nil {
 		return err
 	}
-	for i, set := range d.symbols {
-		if set == 0 {
+	for i, variable := range d.symbols {
+		if variable == nil {
 			continue
 		}
 		content, err := d.symbolContent(i)
 		if err != nil {
 			return err
 		}
-		size, _, _ := purego.SyscallN(set, address(content), uintptr(len(content)), 1)
-		if int(size) < len(content) {
+		if copy(variable, content) < len(content) {
 			argument := d.loaded.Arguments[i]
 			return &worker.Fault{
 				Kind: worker.Unloadable,
 				Detail: fmt.Sprintf("the variable %s has %d bytes, argument %s %d: make it as large as the manifest's shape",
-					argument.Symbol, size, argument.Name, len(content)),
+					argument.Symbol, len(variable), argument.Name, len(content)),
 			}
 		}
 	}
@@ -62,15 +69,15 @@ func (d *Device) setSymbols() error {
 
 // changedSymbol says that the kernel wrote to a variable that is an input.
 func (d *Device) changedSymbol() *worker.Fault {
-	for i, same := range d.symbols {
-		if same == 0 {
+	for i, variable := range d.symbols {
+		if variable == nil {
 			continue
 		}
 		content, err := d.symbolContent(i)
 		if err != nil {
 			continue // it was set before
 		}
-		if size, _, _ := purego.SyscallN(same, address(content), uintptr(len(content)), 0); size == 0 {
+		if !bytes.Equal(variable[:len(content)], content) {
 			return &worker.Fault{Kind: worker.InputModified, Detail: d.loaded.Arguments[i].Symbol}
 		}
 	}

@@ -91,8 +91,8 @@ func pass(a arguments.Argument, i int, in language) string {
 	return fmt.Sprintf("(%s%s *)arguments[%d]", qualifier, a.Element.C, i)
 }
 
-// writeSymbols adds a function for each variable of the source that is an argument: it sets
-// the variable, or compares it. What takes the argument as a parameter has no such variable.
+// writeSymbols adds a function for each variable of the source that is an argument: it says where the
+// variable is, or how large. What takes the argument as a parameter has no such variable.
 func writeSymbols(text *strings.Builder, k *kernels.Kernel, in language, steps []kernels.Step) {
 	first := true
 	for i, a := range k.Arguments {
@@ -100,18 +100,14 @@ func writeSymbols(text *strings.Builder, k *kernels.Kernel, in language, steps [
 			slices.ContainsFunc(steps, func(s kernels.Step) bool { return slices.Contains(s.Arguments, i) }) {
 			continue
 		}
-		if first {
-			text.WriteString("#include <string.h>\n")
-			if in == languageC { // a constant cannot be set; C++ says so by itself
-				text.WriteString("#pragma GCC diagnostic error \"-Wdiscarded-qualifiers\"\n")
-			}
-			first = false
+		if first && in == languageC { // a constant cannot be set; C++ says so by itself
+			text.WriteString("#pragma GCC diagnostic error \"-Wdiscarded-qualifiers\"\n")
 		}
+		first = false
 		function := symbolFunction(i)
-		fmt.Fprintf(text, "%[1]suint64_t %[2]s(const void *content, uint64_t size, uint64_t set);\n", in.linkage(), function)
-		fmt.Fprintf(text, "%[1]suint64_t %[2]s(const void *content, uint64_t size, uint64_t set) {\n", in.linkage(), function)
-		fmt.Fprintf(text, "\tif (!set) return memcmp(&%[1]s, content, size) == 0;\n", a.Symbol)
-		fmt.Fprintf(text, "\tif (size <= sizeof %[1]s) memcpy(&%[1]s, content, size);\n\treturn sizeof %[1]s;\n}\n", a.Symbol)
+		fmt.Fprintf(text, "%[1]suint64_t %[2]s(uint64_t size);\n%[1]suint64_t %[2]s(uint64_t size) {\n", in.linkage(),
+			function)
+		fmt.Fprintf(text, "\tvoid *at = &%[1]s;\n\treturn size ? sizeof %[1]s : (uint64_t)(uintptr_t)at;\n}\n", a.Symbol)
 	}
 }
 

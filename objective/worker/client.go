@@ -37,6 +37,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -58,6 +59,8 @@ type Command struct {
 	// Shared says that kernels run in the worker's own memory. Whatever it says
 	// after the first of them has run may be the kernel's word, its errors too.
 	Shared bool
+	// Sealed says that a loaded kernel opens no files, and has none open.
+	Sealed bool
 	// Memory is how many bytes a worker may allocate. Zero means any.
 	Memory int64
 	// OutputLimit is how many bytes a worker may print during one request before
@@ -133,11 +136,24 @@ func Start(command Command) (*Client, error) {
 // Load sends a module and its arguments.
 func (c *Client) Load(ctx context.Context, load Load) error {
 	c.regions = nil
-	reply, err := c.call(ctx, request{Load: &load})
+	reply, err := c.unsealed(ctx, request{Load: &load})
 	if err != nil {
 		return err
 	}
 	return c.loaded(load, reply)
+}
+
+// unsealed makes a call for which a sealed worker may open files.
+func (c *Client) unsealed(ctx context.Context, r request) (response, error) {
+	if !c.command.Sealed {
+		return c.call(ctx, r)
+	}
+	c.process.OpenFiles()
+	reply, err := c.call(ctx, r)
+	if left := c.process.CloseFiles(); err == nil && len(left) > 0 {
+		err = c.fail(&Fault{Kind: LeftOpen, Detail: strings.Join(left, ", ")})
+	}
+	return reply, err
 }
 
 // loaded keeps what is known about the kernel that the worker has now.
@@ -149,7 +165,11 @@ func (c *Client) loaded(load Load, reply response) (err error) {
 
 // Run runs the loaded kernel.
 func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
-	return c.result(ctx, request{Run: &run})
+	if !run.Profiled {
+		return c.result(ctx, request{Run: &run})
+	}
+	reply, err := c.unsealed(ctx, request{Run: &run}) // counters are files
+	return reply.Result, err
 }
 
 // Time takes samples of the loaded kernel.

@@ -148,6 +148,10 @@ type Result struct {
 	Damage *Fault `json:"damage,omitempty"`
 	// Differs says that two runs gave different bits, if that was asked.
 	Differs bool `json:"differs,omitempty"`
+	// Heap is how many bytes are allocated after the run, and Mode how the processor computes
+	// otherwise than before the kernel was loaded, for people; 0 and empty where nobody knows.
+	Heap int64  `json:"heap,omitempty"`
+	Mode string `json:"mode,omitempty"`
 	// Counters are what the machine counted in a profiled launch, by name, on a device that has
 	// counters of its own; NoCounters says why there are none.
 	Counters   map[string]float64 `json:"counters,omitempty"`

@@ -37,13 +37,14 @@ type residing struct {
 	warm func(context.Context, Slot, *Client) error
 }
 
-// Take returns the device's worker, which has served others, or a fresh one.
+// Take returns the device's worker, which has served others, or a fresh one. Devices do not wait for
+// each other: each is reserved by one caller.
 func (r *residing) Take(ctx context.Context, slot Slot, allowed time.Duration) (s *Session, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	s = &Session{Client: r.idle[slot.Device], Slot: slot, Allowed: allowed}
+	delete(r.idle, slot.Device)
+	r.mu.Unlock()
 	if s.served = s.Client != nil; s.served {
-		delete(r.idle, slot.Device)
 		return s, nil
 	}
 	s.Client, err = r.fresh(slot, func(c *Client) error { return r.warm(ctx, slot, c) })
@@ -70,21 +71,34 @@ func (r *residing) Return(s *Session) {
 
 // fresh returns a worker that stands by, or starts one.
 func (r *Residents) fresh(slot Slot, warm func(*Client) error) (*Client, error) {
-	if !r.rounds {
+	spare, rounds := r.spare(slot.Device)
+	if !rounds {
 		return startWarm(slot, warm)
 	}
-	if len(r.spares[slot.Device]) == 0 {
+	if spare == nil {
 		if err := r.start(slot, warm); err != nil {
 			return nil, err
 		}
+		spare, _ = r.spare(slot.Device)
 	}
-	spares := r.spares[slot.Device]
-	r.spares[slot.Device] = spares[1:]
-	if spares[0].Alive() {
-		return spares[0], nil
+	if spare.Alive() {
+		return spare, nil
 	}
-	r.used = append(r.used, spares[0]) // it has died while it stood by
+	r.mu.Lock()
+	r.used = append(r.used, spare) // it has died while it stood by
+	r.mu.Unlock()
 	return startWarm(slot, warm)
+}
+
+// spare takes a worker of a device that stands by, nil where there is none, and says whether rounds are
+// measured.
+func (r *Residents) spare(device string) (spare *Client, rounds bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if spares := r.spares[device]; r.rounds && len(spares) > 0 {
+		spare, r.spares[device] = spares[0], spares[1:]
+	}
+	return spare, r.rounds
 }
 
 // startWarm returns a fresh worker that is ready for the workload: that is part of
@@ -109,6 +123,8 @@ func (r *Residents) start(slot Slot, warm func(*Client) error) error {
 		wait.Go(func() { made[i], errs[i] = startWarm(slot, warm) })
 	}
 	wait.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.spares == nil {
 		r.spares = map[string][]*Client{}
 	}
@@ -133,19 +149,22 @@ func (r *Residents) Refresh() {
 func (r *Residents) End() {
 	r.Refresh()
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, clients := range r.spares {
 		r.used = append(r.used, clients...)
 	}
 	r.spares = nil
+	r.mu.Unlock()
 	r.endUsed()
 }
 
 func (r *Residents) endUsed() {
+	r.mu.Lock()
+	used := r.used
+	r.used = nil
+	r.mu.Unlock()
 	var wait sync.WaitGroup
-	for _, client := range r.used {
+	for _, client := range used {
 		wait.Go(client.Close)
 	}
 	wait.Wait()
-	r.used = nil
 }

@@ -46,11 +46,9 @@ type Subject struct {
 
 // Binary is a compiled kernel whose files are blobs.
 type Binary struct {
-	Module    string               `json:"module"`
-	Support   string               `json:"support,omitempty"`
-	Digest    string               `json:"digest"`
-	Size      int64                `json:"size,omitempty"`
-	Resources *objective.Resources `json:"resources,omitempty"`
+	Module  string           `json:"module"`
+	Support string           `json:"support,omitempty"`
+	Built   objective.Binary `json:"built"`
 }
 
 // Compiled is a point that is ready to be measured, or that failed before.

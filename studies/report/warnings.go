@@ -88,6 +88,9 @@ func warnings(s *Summary) []string {
 		if t == nil {
 			continue
 		}
+		if t.Checked != nil && t.Checked.Noted != "" {
+			found = append(found, fmt.Sprintf("Noticed of the %s: %s.", name, t.Checked.Noted))
+		}
 		for _, warning := range t.Conditions.Warnings(name) {
 			found = append(found, strings.ToUpper(warning[:1])+warning[1:]+".")
 		}

@@ -59,6 +59,7 @@ func Keep(pool *space.Pool, d farm.Description) (*space.Pool, error) {
 	}
 	return pool.Filter(func(p space.Point) bool {
 		i, err := pool.Index(p)
-		return err == nil && d.Infeasible[i/8]&(1<<(i%8)) == 0
+		// A pool that is a sample grows: nobody has asked the device about those yet.
+		return err != nil || d.Infeasible[i/8]&(1<<(i%8)) == 0
 	})
 }

@@ -182,13 +182,8 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.P
 	}
 	p.Failure, p.Spent = c.Failure, c.Spent
 	if b := c.Binary; b != nil {
-		p.Binary = objective.Binary{
-			Digest:    b.Digest,
-			File:      b.Module,
-			Size:      b.Size,
-			Resources: b.Resources,
-			Hit:       c.Spent.CacheHit,
-		}
+		p.Binary = b.Built
+		p.Binary.File, p.Binary.Hit = b.Module, c.Spent.CacheHit
 	}
 	return p, nil
 }

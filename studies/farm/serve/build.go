@@ -81,7 +81,7 @@ func (s *server) addReferences(ctx context.Context, b *bench, point space.Point,
 const storedFor = 5 * time.Minute
 
 func (s *server) keep(ctx context.Context, b objective.Binary) (kept *farm.Binary, err error) {
-	kept = &farm.Binary{Digest: b.Digest, Size: b.Size, Resources: b.Resources}
+	kept = &farm.Binary{Built: b}
 	if kept.Module, err = s.put(ctx, b.Path); err == nil && b.Support != "" {
 		kept.Support, err = s.put(ctx, b.Support)
 	}

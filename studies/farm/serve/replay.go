@@ -41,7 +41,7 @@ func (s *server) replayWith(ctx context.Context, b *bench, job farm.Job) (answer
 	if job.Compiled != nil {
 		prepared.Failure, prepared.Spent = job.Compiled.Failure, job.Compiled.Spent
 		if job.Compiled.Binary != nil {
-			prepared.Binary.Resources = job.Compiled.Binary.Resources
+			prepared.Binary = job.Compiled.Binary.Built
 		}
 	}
 	var outcome objective.Outcome
@@ -51,7 +51,7 @@ func (s *server) replayWith(ctx context.Context, b *bench, job farm.Job) (answer
 			answer.Compiled = &farm.Compiled{
 				Failure: prepared.Failure,
 				Spent:   prepared.Spent,
-				Binary:  &farm.Binary{Resources: prepared.Binary.Resources},
+				Binary:  &farm.Binary{Built: prepared.Binary},
 			}
 		}
 	case farm.Measure:

@@ -194,34 +194,33 @@ func (s *server) fetch(ctx context.Context, b *farm.Binary) (objective.Binary, e
 	if err != nil {
 		return objective.Binary{}, err
 	}
-	binary := objective.Binary{
-		Path:      module.Path,
-		Digest:    b.Digest,
-		File:      module.Digest,
-		Size:      b.Size,
-		Hit:       true,
-		Resources: b.Resources,
-	}
+	binary := b.Built
+	binary.Path, binary.File, binary.Hit = module.Path, module.Digest, true
 	if b.Support != "" {
 		support, err := s.file(ctx, b.Support)
 		if err != nil {
 			return objective.Binary{}, err
 		}
-		binary.Support = support.Path
+		binary.Support, binary.SupportFile = support.Path, support.Digest
 	}
 	return binary, nil
 }
 
-func (s *server) file(ctx context.Context, digest string) (cache.Entry, error) {
-	entry, err := s.cache.Get(cache.NewKey().Add("what", "blob of a farm").Add("digest", digest), func(path string) error {
-		content, err := s.farm.Get(ctx, digest)
-		if err != nil {
-			return err
+// file returns the local copy of a blob, fetched again where somebody has changed it.
+func (s *server) file(ctx context.Context, digest string) (entry cache.Entry, err error) {
+	for range 2 {
+		key := cache.NewKey().Add("what", "blob of a farm").Add("digest", digest)
+		entry, err = s.cache.Get(key, func(path string) error {
+			content, err := s.farm.Get(ctx, digest)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(path, content, 0o644)
+		})
+		if err != nil || entry.Digest == digest {
+			return entry, err
 		}
-		return os.WriteFile(path, content, 0o644)
-	})
-	if err == nil && entry.Digest != digest {
-		err = fmt.Errorf("the copy of the farm's file %.12s has the digest %.12s", digest, entry.Digest)
+		_ = os.Remove(entry.Path)
 	}
-	return entry, err
+	return entry, fmt.Errorf("the copy of the farm's file %.12s has the digest %.12s", digest, entry.Digest)
 }

@@ -1,0 +1,124 @@
+//go:build linux && (amd64 || arm64)
+
+package host_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"pawl/internal/process"
+	"pawl/kernels"
+	"pawl/objective/check"
+	"pawl/objective/host"
+	"pawl/objective/worker"
+)
+
+// confinedFiles are a kernel of testdata/confined, with its modes as a parameter.
+func confinedFiles(t *testing.T, source, parameters string) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", "confined", source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "twice" + filepath.Ext(source)
+	manifest := regexp.MustCompile(`  MODE: .*`).ReplaceAllLiteralString(untidyFiles["kernel.yaml"], parameters)
+	return map[string]string{
+		"kernel.yaml": strings.Replace(manifest, "twice.c}", name+"}", 1),
+		"reference.c": untidyFiles["reference.c"], name: string(content),
+	}
+}
+
+func requireConfinement(t *testing.T) {
+	t.Helper()
+	if err := process.Confines(); err != nil {
+		t.Skip(err)
+	}
+}
+
+// Kernels have memory, threads and clocks. All else is refused, also while they are loaded, and
+// nothing of it ends them: libraries try what they do not need.
+func TestKernelsAreRefusedWhatTheyDoNotNeed(t *testing.T) {
+	t.Parallel()
+	requireConfinement(t)
+	source, err := os.ReadFile("testdata/confined/refused.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(source), "enum {")
+	list, _, _ = strings.Cut(list, "};")
+	list = regexp.MustCompile(`/\*.*\*/`).ReplaceAllString(list, "")
+	var modes []string
+	for name := range strings.FieldsFuncSeq(list, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+		modes = append(modes, name)
+	}
+	one := check.Case{Dims: kernels.Dims{"N": 8}, Seed: 1, Layout: worker.Guarded}
+	var before, after unix.CPUSet
+	if err := unix.SchedGetaffinity(os.Getpid(), &before); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, confinedFiles(t, "refused.c", "  MODE: {values: ["+strings.Join(modes, ", ")+
+		"], default: signal_itself}\n  WHEN: {values: [0, 1], default: 0}"), host.Options{})
+	for _, mode := range modes {
+		for _, when := range []string{"0", "1"} {
+			if when == "1" && (mode == "read_own_memory" || mode == "read_file") {
+				continue // see TestKernelsThatKeepFilesOpenFail
+			}
+			found, err := b.Try(t.Context(), b.prepare(t, "MODE="+mode+", WHEN="+when), slices.Values([]check.Case{one}), nil)
+			if found.Failure != nil || err != nil {
+				t.Errorf("%s, %s: %v, %v", mode, when, found.Failure, err)
+			}
+		}
+	}
+	if err := unix.SchedGetaffinity(os.Getpid(), &after); err != nil || before != after {
+		t.Errorf("this process has other cores: %v", err)
+	}
+}
+
+// attacks win where a kernel may handle signals, filter its own calls, read hidden memory or
+// choose its parent's cores.
+func TestAttacksOnTheWorkerFail(t *testing.T) {
+	t.Parallel()
+	requireConfinement(t)
+	for mode, want := range map[string]string{
+		"lazy_filter": "wrong, crashed, went on", "lazy_fault": "crashed, out of bounds", "hidden_memory": "left a file open",
+		"hidden_memory_later": "wrong", "kept_file": "left a file open", "patched_worker": "aborted",
+	} {
+		b := open(t, confinedFiles(t, "attacks.c", "  MODE: {values: [good, lazy_filter, lazy_fault, hidden_memory, "+
+			"hidden_memory_later, kept_file, patched_worker], default: good}"), host.Options{})
+		outcome := b.measure(t, "MODE="+mode, 0)
+		if f := outcome.Failure; f == nil || !matches(want, f.Reason) {
+			t.Errorf("%s: %v, want %s", mode, f, want)
+		}
+	}
+}
+
+// What honest kernels do works.
+func TestHonestKernelsWork(t *testing.T) {
+	t.Parallel()
+	for source, modes := range map[string][]string{
+		"honest.c":   {"plain", "openmp", "threads", "heap", "clocks", "prints", "entropy", "pinned", "initialized"},
+		"honest.cpp": {"standard_threads", "exceptions", "initializer", "futures"},
+	} {
+		files := confinedFiles(t, source, "  MODE: {values: ["+strings.Join(modes, ", ")+"], default: "+modes[0]+"}")
+		files["kernel.yaml"] = strings.Replace(files["kernel.yaml"], "-D_GNU_SOURCE", "-D_GNU_SOURCE, -fopenmp", 1)
+		options := host.Options{}
+		if source == "honest.cpp" {
+			var err error
+			if options.CPlusPlus, err = host.FindCPlusPlus(t.Context(), os.Getenv); err != nil {
+				t.Skip(err)
+			}
+		}
+		b := open(t, files, options)
+		for _, mode := range modes {
+			if outcome := b.measure(t, "MODE="+mode, 0); outcome.Failure != nil {
+				t.Errorf("%s: %v", mode, outcome.Failure)
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package host_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/host"
+)
+
+// killedVariable names a compile cache, for a process that measures a kernel until it is killed.
+const killedVariable = "PAWL_TEST_KILLED"
+
+// A point that pawl has ended with twice is not run again. What somebody else may have killed is, and
+// after that it is forgotten.
+func TestAPointThatEndsPawlIsSkipped(t *testing.T) {
+	place := os.Getenv(killedVariable)
+	child := place != ""
+	if !child {
+		place = t.TempDir()
+	}
+	compiled, err := cache.Open(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, addFiles, host.Options{Cache: compiled})
+	if child {
+		b.measure(t, "MODE=hangs", 0)
+		return
+	}
+	notes := filepath.Join(filepath.Dir(b.prepare(t, "MODE=hangs").Binary.Path), "started-*")
+	end := func(left int) {
+		killed := exec.Command(os.Args[0], "-test.run=^TestAPointThatEndsPawlIsSkipped$")
+		killed.Env = append(os.Environ(), killedVariable+"="+place)
+		if err := killed.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for begun := time.Now(); count(notes) < left; time.Sleep(time.Millisecond) {
+			if time.Since(begun) > time.Minute {
+				t.Fatal("it never ran")
+			}
+		}
+		if err := killed.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = killed.Wait() // it was killed
+	}
+	end(1)
+	if f := b.measure(t, "MODE=hangs", 0).Failure; f == nil || f.Reason != "hung" || count(notes) > 0 {
+		t.Errorf("after one end: %v, %d notes", f, count(notes))
+	}
+	end(1)
+	end(2)
+	if f := b.measure(t, "MODE=hangs", 0).Failure; f == nil || f.Reason != objective.EndedPawl {
+		t.Errorf("after two: %v", f)
+	}
+	if f := b.measure(t, "MODE=good", 0).Failure; f != nil {
+		t.Errorf("another point: %v", f)
+	}
+}
+
+func count(pattern string) int {
+	found, _ := filepath.Glob(pattern)
+	return len(found)
+}
