@@ -5,8 +5,7 @@ import (
 	"pawl/search/trial"
 )
 
-// FewestRounds is the number of rounds below which nothing is claimed, and so
-// the number that is measured even when the time is over.
+// FewestRounds is the number of rounds below which nothing is claimed.
 const FewestRounds = 3
 
 // Behind is the reason of a round in which a contender was not measured any more, because it

@@ -84,11 +84,12 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	begun := time.Now()
 	s, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Options: o, subject: s}
+	r := &run{Options: o, subject: s, begun: begun}
 	defer func() { r.close() }()
 	if r.store, err = studies.Open(ctx, o.Database); err != nil {
 		return nil, err
@@ -128,6 +129,9 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	goals := limited(r.Study.Goals)
 	if r.elsewhere(study) {
 		goals.Budget -= time.Duration(acrossShare * float64(goals.Budget))
+	}
+	if goals.Budget > 0 { // of which opening the kernel has used some, unless it was opened before
+		goals.Budget = max(goals.Budget-time.Since(r.begun), goals.Budget/2)
 	}
 	options := r.how
 	options.Goals, options.Sampler, options.Seed = goals, study.Sampler, study.Seed
@@ -178,6 +182,7 @@ type run struct {
 	Options
 	*subject
 	store *studies.Store
+	begun time.Time
 }
 
 // limited gives goals without a limit the default budget.
