@@ -213,6 +213,10 @@ func (e *engine) finishNext(ctx context.Context) error {
 	if _, found := e.study.best(); found && e.searchOver != nil {
 		e.searchOver.Reset(e.budget.searchTime() - e.elapsed())
 	}
+	if failure := trial.Outcome.Failure; failure != nil && failure.Reason == objective.Unmet &&
+		trial.Point == e.study.pool.Space().Default() {
+		return &DefaultUnmetError{failure}
+	}
 	return compilerWorks(e.study.trials)
 }
 

@@ -189,6 +189,9 @@ func (c *confirmation) dismiss(run run, short bool) error {
 		}
 		failure := &objective.Failure{Stage: objective.Bench, Reason: Behind, Detail: fmt.Sprintf(
 			"not measured any more after %d rounds", len(contenders[i].Rounds))}
+		if !behind {
+			failure.Reason = Short
+		}
 		if err := c.record(run, number, point, objective.Outcome{Failure: failure}); err != nil {
 			return err
 		}

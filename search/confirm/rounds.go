@@ -12,10 +12,16 @@ const FewestRounds = 3
 // was clearly behind. Its rounds before that count.
 const Behind = "behind"
 
+// Short is the reason where it was the slowest so far and the time was short.
+const Short = "the time was short"
+
+// LeftRound reports whether a round says that a contender was measured no further.
+func LeftRound(f *objective.Failure) bool { return f.Reason == Behind || f.Reason == Short }
+
 // fails reports whether an outcome says that its point does not work: no samples, and
 // neither the machine nor the others are why.
 func fails(o objective.Outcome) bool {
-	return o.Failure != nil && o.Failure.Reason != objective.Throttled && o.Failure.Reason != Behind
+	return o.Failure != nil && o.Failure.Reason != objective.Throttled && !LeftRound(o.Failure)
 }
 
 // highest is the number of a phase's last round, -1 for none.

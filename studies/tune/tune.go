@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective/devices"
 	"pawl/search"
@@ -103,23 +104,24 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 		return nil, err
 	}
 	defer unlock()
-	if err := r.search(ctx, study, past); err != nil {
+	finished, err := r.search(ctx, study, past)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.profile(ctx, study); err != nil {
-		return nil, explain(err, study)
+		return nil, explain(err, study, finished)
 	}
 	if err := r.across(ctx, study); err != nil {
-		return nil, explain(err, study)
+		return nil, explain(err, study, finished)
 	}
 	return report.Read(context.WithoutCancel(ctx), r.store, study.ID)
 }
 
-// search runs the search of a study and records how it ended.
-func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) error {
+// search runs the search of a study and records how it ended. It returns the number of finished trials.
+func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) (finished int, err error) {
 	earlier, err := r.earlier(ctx, study)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	memories, followed := r.memories(study, earlier)
 	if text := remembrance(study, followed); text != "" && len(past.Trials) == 0 {
@@ -143,10 +145,15 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
 		err = errors.Join(err, finishErr)
 	}
-	if err != nil {
-		return explain(err, study)
+	for _, t := range result.Trials {
+		if t.Finished {
+			finished++
+		}
 	}
-	return nil
+	if err != nil {
+		return finished, explain(err, study, finished)
+	}
+	return finished, nil
 }
 
 // searchOn searches, and confirms on another device where that of a farm has left.
@@ -194,12 +201,20 @@ func limited(goals trial.Goals) trial.Goals {
 }
 
 // explain adds to an error what the user can do about it.
-func explain(err error, study studies.Study) error {
+func explain(err error, study studies.Study, finished int) error {
 	if errors.As(err, new(*search.NothingCompilesError)) {
 		return fmt.Errorf("%w\nThe search was ended to save your time. Fix the source or the flags in the manifest "+
 			"(flags: %s), or try another compiler with CC", err, study.Environment.Flags)
 	}
-	return fmt.Errorf("%w\nFinished trials are saved as study %d; pawl tune --resume goes on", err, study.ID)
+	if errors.As(err, new(*search.DefaultUnmetError)) {
+		return fmt.Errorf("%w\nEverything is compared with the default. Give the manifest a default that meets it, or "+
+			"change the requirement; pawl check %s tries it", err, study.Origin)
+	}
+	if finished == 0 {
+		return err
+	}
+	return fmt.Errorf("%w\n%s as study %d; pawl tune --resume goes on", err,
+		page.Count(finished, "finished trial is saved", "finished trials are saved"), study.ID)
 }
 
 // check finds what is wrong with what was asked for. Errors name the flags of pawl
