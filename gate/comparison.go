@@ -170,7 +170,7 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 	c.Notes = append(r.policy.notes(w.between), r.policy.tailNotes(w.tails)...)
 	if r.each < r.want() {
 		c.Notes = append(c.Notes,
-			fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(),
+			fmt.Sprintf("%d instead of %d samples a process, so that the rounds fit in the budget of %v", r.each, r.want(),
 				r.policy.Budget))
 	}
 	if r.over || !slices.Contains(r.policy.Rounds, w.analysis.Rounds) {

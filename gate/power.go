@@ -141,7 +141,7 @@ func measureNoise(ctx context.Context, m Measurer, p Policy, o PowerOptions) (*w
 	}
 	if r.each < r.want() {
 		result.Notes = append(result.Notes,
-			fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(),
+			fmt.Sprintf("%d instead of %d samples a process, so that the rounds fit in the budget of %v", r.each, r.want(),
 				p.Budget))
 	}
 	return &w, result, nil

@@ -15,7 +15,7 @@ const (
 	// Precise: the interval of the median is narrow enough.
 	Precise Stop = "precise"
 	// Hopeless: even the best sample is far behind the incumbent.
-	Hopeless Stop = "hopeless"
+	Hopeless Stop = "far behind the best so far"
 	// Ceiling: the largest number of samples was reached before precision.
 	Ceiling Stop = "sample limit"
 	// OutOfTime: the time for one benchmark was used up before precision.

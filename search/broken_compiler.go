@@ -19,6 +19,13 @@ func (e *NothingCompilesError) Error() string {
 	return fmt.Sprintf("none of the first %d points compiled; the first error was: %s", e.Tried, e.First.Detail)
 }
 
+// DefaultUnmetError says that the default breaks a requirement of the manifest: nothing could be compared with it.
+type DefaultUnmetError struct{ Failure *objective.Failure }
+
+func (e *DefaultUnmetError) Error() string {
+	return "the default breaks a requirement: " + e.Failure.Detail
+}
+
 // compileAttempts is how many points must fail to compile, with none that
 // compiles, before the compiler counts as broken.
 const compileAttempts = 5

@@ -61,9 +61,8 @@ func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 	if len(m.disqualified) != 1 {
 		t.Errorf("disqualified: %v", m.disqualified)
 	}
-	contenders := confirm.Contenders(result.Rounds, trial.Confirmation)
-	if len(contenders) != 6 {
-		t.Errorf("%d contenders, want the default and five finalists", len(contenders))
+	if contenders := contended(result); contenders != 6 {
+		t.Errorf("%d contenders, want the default and five finalists", contenders)
 	}
 	for _, r := range result.Rounds {
 		if r.Point == fastest {
@@ -113,6 +112,11 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 			t.Errorf("%s was measured, whose machine code is wrong", between)
 		}
 	}
+}
+
+// contended is the number of contenders, those that were left behind among them.
+func contended(r trial.Result) int {
+	return len(confirm.Contenders(r.Rounds, trial.Confirmation)) + len(confirm.LeftBehind(r.Rounds, trial.Confirmation))
 }
 
 func tried(r trial.Result, point space.Point) bool {
@@ -213,8 +217,8 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 		return result
 	}
 	result := run(nil)
-	if contenders := confirm.Contenders(result.Rounds, trial.Confirmation); len(verified) != len(contenders) {
-		t.Errorf("%d points checked in full, want the %d contenders", len(verified), len(contenders))
+	if contenders := contended(result); len(verified) != contenders {
+		t.Errorf("%d points checked in full, want the %d contenders", len(verified), contenders)
 	}
 	path := confirm.Contenders(result.Rounds, trial.Ablation)
 	untried := slices.IndexFunc(path, func(c confirm.Contender) bool { return !tried(result, c.Point) })
@@ -232,9 +236,8 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 	}
 }
 
-// The confirmation decides, and is measured although the time is over; the way to the
-// winner explains, and is not.
-func TestAblationDoesNotBeginWhenTheTimeIsOver(t *testing.T) {
+// When the time is over nothing more is measured.
+func TestNothingIsMeasuredWhenTheTimeIsOver(t *testing.T) {
 	s := recordedSpace(t)
 	_, first := runStudy(t, s, trial.Past{},
 		search.Options{Sampler: "random", Seed: 3, Goals: trial.Goals{Trials: 40, Rounds: 3}})
@@ -246,11 +249,10 @@ func TestAblationDoesNotBeginWhenTheTimeIsOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, found := confirm.Winner(result.Rounds); !found {
-			t.Errorf("%v: nothing is confirmed", budget)
-		}
-		if got := len(confirm.Contenders(result.Rounds, trial.Ablation)) > 0; got != measured {
-			t.Errorf("%v: the way to the winner was measured: %v", budget, got)
+		for _, phase := range []trial.Phase{trial.Confirmation, trial.Ablation} {
+			if got := len(confirm.Contenders(result.Rounds, phase)) > 0; got != measured {
+				t.Errorf("%v: the %s was measured: %v", budget, phase, got)
+			}
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package search
 
 import (
-	"time"
-
 	"pawl/search/sampler"
 	"pawl/search/trial"
 )
@@ -10,7 +8,7 @@ import (
 type limits struct {
 	options Options
 	study   *study
-	elapsed func() time.Duration
+	budget  *budget
 }
 
 // reached returns the first reason to ask for no more, or none.
@@ -30,7 +28,7 @@ func (l limits) reached() trial.Ending {
 		return trial.LittleLeft
 	case l.options.Overspent != nil && l.options.Overspent():
 		return trial.Overspent
-	case l.options.Budget > 0 && l.elapsed() >= l.options.searchTime():
+	case l.options.Budget > 0 && l.budget.elapsed() >= l.budget.searchTime():
 		return trial.BudgetSpent
 	}
 	return ""
@@ -45,7 +43,7 @@ func (l limits) costWeight() float64 {
 	if l.options.Budget == 0 || l.options.Trials > 0 {
 		return 0
 	}
-	return max(0, 1-float64(l.study.elapsed)/float64(l.options.searchTime()))
+	return max(0, 1-float64(l.study.elapsed)/(SearchShare*float64(l.options.Budget)))
 }
 
 // regretEvery is how many finished trials lie between two estimates of the regret:
@@ -68,21 +66,4 @@ func (l limits) targetMet() bool {
 		return false
 	}
 	return l.study.trials[0].Outcome.Milliseconds() >= float64(l.options.Target)*best.Outcome.Milliseconds()
-}
-
-// SearchShare is the part of the budget that the search may use; the rest is
-// for confirming what it found.
-const SearchShare = 0.6
-
-func (o Options) searchTime() time.Duration {
-	return time.Duration(SearchShare * float64(o.Budget))
-}
-
-// late reports whether the time for a phase of the confirmation is over.
-func (o Options) late(phase trial.Phase, elapsed time.Duration) bool {
-	until := o.Budget
-	if phase == trial.Confirmation {
-		until = o.searchTime() + (o.Budget-o.searchTime())*2/3
-	}
-	return o.Budget > 0 && elapsed > until
 }

@@ -26,8 +26,10 @@ type Progress struct {
 	Failures map[string]int
 	// Compiling are the points that are being prepared, oldest first.
 	Compiling []space.Point
-	// Elapsed is the active time, of Budget; 0 means no budget.
-	Elapsed, Budget time.Duration
+	// Elapsed is the active time, of Budget; 0 means no budget. The search may take SearchTime of it.
+	Elapsed, Budget, SearchTime time.Duration
+	// Plan says once, when the first run's time is known, what the budget allows; mostly nothing.
+	Plan string
 	// Round counts the finished rounds, of Rounds, in a confirmation phase.
 	Round, Rounds int
 }
@@ -36,7 +38,8 @@ type Progress struct {
 type observer struct {
 	options  Options
 	study    *study
-	elapsed  func() time.Duration
+	budget   *budget
+	planned  bool // said what the budget allows
 	finished int
 	failures map[string]int
 }
@@ -67,12 +70,16 @@ func (o *observer) round(phase trial.Phase, rounds int) {
 
 func (o *observer) report(snapshot Progress) {
 	snapshot.Finished, snapshot.Limit, snapshot.Failures = o.finished, o.options.Trials, maps.Clone(o.failures)
-	snapshot.Elapsed, snapshot.Budget = o.elapsed(), o.options.Budget
+	snapshot.Elapsed, snapshot.Budget = o.budget.elapsed(), o.options.Budget
+	snapshot.SearchTime = o.budget.searchTime()
 	if best, found := o.study.best(); found {
 		snapshot.Best = &best
 	}
 	if initial, found := o.study.initial(); found {
 		snapshot.Default = &initial
+		if !o.planned {
+			snapshot.Plan, o.planned = o.budget.explain(), true
+		}
 	}
 	o.options.Observe(snapshot)
 }

@@ -14,6 +14,8 @@ import (
 // that is stopped for half a minute, by a debugger or with its machine, looks from
 // outside like one that hangs, and a good point must not be lost for good over it. A
 // point that really hangs costs its time limit twice.
+//
+// What is said of a point after its context has ended is no answer: the work was cut short.
 type retryHung struct{ Evaluator }
 
 // RetryHung returns an evaluator that asks once more about a point that ran out of time.
@@ -22,29 +24,29 @@ func RetryHung(e Evaluator) Evaluator { return retryHung{e} }
 func (p retryHung) Measure(ctx context.Context, prepared objective.Prepared,
 	incumbent float64) (objective.Outcome, error) {
 	outcome, err := p.Evaluator.Measure(ctx, prepared, incumbent)
-	if !hung(outcome.Failure, err) {
-		return outcome, err
+	if !hung(ctx, outcome.Failure, err) {
+		return outcome, whole(ctx, err)
 	}
 	again, err := p.Evaluator.Measure(ctx, prepared, incumbent)
 	again.Spent.Check += outcome.Spent.Check
 	again.Spent.Measure += outcome.Spent.Measure
-	return again, err
+	return again, whole(ctx, err)
 }
 
 func (p retryHung) Sample(ctx context.Context, prepared objective.Prepared, samples int) (objective.Outcome, error) {
 	outcome, err := p.Evaluator.Sample(ctx, prepared, samples)
-	if hung(outcome.Failure, err) {
-		return p.Evaluator.Sample(ctx, prepared, samples)
+	if hung(ctx, outcome.Failure, err) {
+		outcome, err = p.Evaluator.Sample(ctx, prepared, samples)
 	}
-	return outcome, err
+	return outcome, whole(ctx, err)
 }
 
 func (p retryHung) Verify(ctx context.Context, prepared objective.Prepared) (*objective.Failure, error) {
 	failure, err := p.Evaluator.Verify(ctx, prepared)
-	if hung(failure, err) {
-		return p.Evaluator.Verify(ctx, prepared)
+	if hung(ctx, failure, err) {
+		failure, err = p.Evaluator.Verify(ctx, prepared)
 	}
-	return failure, err
+	return failure, whole(ctx, err)
 }
 
 // retryHungResident is as retryHung.
@@ -53,10 +55,10 @@ type retryHungResident struct{ Resident }
 func (p retryHungResident) VerifyFor(ctx context.Context, prepared objective.Prepared,
 	allowed time.Duration) (bool, *objective.Failure, error) {
 	through, failure, err := p.Resident.VerifyFor(ctx, prepared, allowed)
-	if hung(failure, err) {
-		return p.Resident.VerifyFor(ctx, prepared, allowed)
+	if hung(ctx, failure, err) {
+		through, failure, err = p.Resident.VerifyFor(ctx, prepared, allowed)
 	}
-	return through, failure, err
+	return through, failure, whole(ctx, err)
 }
 
 // Prepare tries again only if this process stood still meanwhile: compilers that
@@ -72,9 +74,20 @@ func (p retryHung) Prepare(ctx context.Context, point space.Point) (objective.Pr
 	return prepared, err
 }
 
+// whole is the error of work that its context has cut short, or else its own.
+func whole(ctx context.Context, err error) error {
+	if err == nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 // hung reports whether a point, or the reference that it is compared with, ran out
 // of time.
-func hung(failure *objective.Failure, err error) bool {
+func hung(ctx context.Context, failure *objective.Failure, err error) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	var fault *worker.Fault
 	if errors.As(err, &fault) {
 		return fault.Kind == worker.Hung

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,7 +26,10 @@ type engine struct {
 	pipeline *pipeline
 	second   *secondLook
 	limits   limits
-	observer *observer
+	budget   *budget
+	// searchOver ends what runs when the time of the search is over; nil where it takes none.
+	searchOver *time.Timer
+	observer   *observer
 
 	rounds   []trial.Round
 	spending trial.Spending
@@ -45,20 +49,47 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	}
 	// Whatever happens, no preparation outlives the search: the confirmation wants
 	// the machine for itself.
-	searching, cancel := context.WithCancel(ctx)
+	searching, cancel := context.WithCancelCause(ctx)
+	if e.timed() {
+		e.searchOver = time.AfterFunc(e.budget.untilAbandoned(), func() { cancel(errTimeOver) })
+	}
 	err = e.search(searching)
-	cancel()
+	if over(searching, err) {
+		err, e.ended = nil, trial.BudgetSpent
+	}
+	cancel(nil)
 	e.pipeline.drain()
 	if err != nil || e.ended == trial.Stopped {
 		return e.result(), err
 	}
-	err = timed(&e.spending.Confirming, func() error {
-		if err := e.confirm(ctx); err != nil {
-			return err
-		}
-		return e.findIneffective(ctx)
-	})
+	err = timed(&e.spending.Confirming, func() error { return e.conclude(ctx) })
 	return e.result(), err
+}
+
+// conclude confirms, in the time that is left.
+func (e *engine) conclude(ctx context.Context) error {
+	if e.timed() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, e.budget.untilAbandoned(), errTimeOver)
+		defer cancel()
+	}
+	err := e.confirm(ctx)
+	if err == nil {
+		err = e.findIneffective(ctx)
+	}
+	if over(ctx, err) {
+		return nil
+	}
+	return err
+}
+
+// timed reports whether there is a budget that the clock on the wall uses up.
+func (e *engine) timed() bool { return e.options.Budget > 0 && e.options.Machine == nil }
+
+// over reports whether an error says no more than that the time is over.
+func over(ctx context.Context, err error) bool {
+	return err != nil && errors.Is(context.Cause(ctx), errTimeOver) &&
+		(errors.Is(err, errTimeOver) || errors.Is(err, ctx.Err()))
 }
 
 func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past trial.Past,
@@ -83,9 +114,11 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 		machine: e.machine, evaluator: evaluator, options: options, spending: &e.spending,
 		nextToMeasure: study.nextToMeasure,
 	}
+	e.budget = &budget{total: options.Budget, elapsed: e.elapsed, study: study}
+	e.pipeline.budget = e.budget
 	e.second = newSecondLook(evaluator, study, options, &e.spending, e.record, e.disqualify, past)
-	e.limits = limits{options: options, study: study, elapsed: e.elapsed}
-	e.observer = &observer{options: options, study: study, elapsed: e.elapsed, failures: map[string]int{}}
+	e.limits = limits{options: options, study: study, budget: e.budget}
+	e.observer = &observer{options: options, study: study, budget: e.budget, failures: map[string]int{}}
 	return e, nil
 }
 
@@ -176,6 +209,13 @@ func (e *engine) finishNext(ctx context.Context) error {
 	e.pipeline.known.finish(trial)
 	e.observer.finish(trial)
 	e.observer.search(e.pipeline.flights, &trial)
+	if _, found := e.study.best(); found && e.searchOver != nil {
+		e.searchOver.Reset(e.budget.searchTime() - e.elapsed())
+	}
+	if failure := trial.Outcome.Failure; failure != nil && failure.Reason == objective.Unmet &&
+		trial.Point == e.study.pool.Space().Default() {
+		return &DefaultUnmetError{failure}
+	}
 	return compilerWorks(e.study.trials)
 }
 
@@ -215,7 +255,9 @@ func (e *engine) confirmation() (confirm.Study, confirm.Options) {
 	for _, number := range e.second.ranked() {
 		t := e.study.trials[number]
 		t.Outcome.Samples = e.second.all(t)
-		candidates = append(candidates, confirm.Candidate{Number: t.Number, Point: t.Point, Outcome: t.Outcome})
+		candidates = append(candidates, confirm.Candidate{
+			Number: t.Number, Point: t.Point, Outcome: t.Outcome, Cost: e.budget.cost(e.study.trials[number]),
+		})
 	}
 	return confirm.Study{
 			Pool: e.study.pool, Candidates: candidates,
@@ -226,7 +268,7 @@ func (e *engine) confirmation() (confirm.Study, confirm.Options) {
 			Disqualify: e.disqualify,
 			Check:      e.check,
 			Refresh:    e.refresh,
-			Late:       func(phase trial.Phase) bool { return e.options.late(phase, e.elapsed()) },
+			Left:       e.budget.left,
 			Stopped:    e.options.stopped,
 			Progress:   e.observer.round,
 		}, confirm.Options{
@@ -258,7 +300,7 @@ func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Out
 // is time.
 func (e *engine) findIneffective(ctx context.Context) (err error) {
 	enough := func() bool {
-		return e.options.stopped() || e.options.Budget > 0 && e.elapsed() > e.options.Budget
+		return e.options.stopped() || e.budget.left() <= 0
 	}
 	e.ineffective, err = ineffectiveParams(ctx, e.study.pool, e.evaluator, binaries(e.study.trials, e.rounds), enough)
 	return err

@@ -208,9 +208,7 @@ func (s *Session) Close() trial.Result {
 func (s *Session) confirm(ctx context.Context) {
 	e := s.engine
 	study, options := e.confirmation()
-	study.Late = func(phase trial.Phase) bool {
-		return phase != trial.Confirmation || e.options.Budget > 0 && e.elapsed() > e.options.Budget
-	}
+	options.Unexplained = true // each step of an ablation would have to be asked for
 	numbers := map[space.Point]int{}
 	for _, c := range study.Candidates {
 		numbers[c.Point] = c.Number

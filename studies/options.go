@@ -251,12 +251,15 @@ func (s Study) command() string {
 	return "pawl tune"
 }
 
-// Resume is the command that resumes the study.
-func (s Study) Resume() string {
-	if s.Backend == Ask {
-		return s.command() + " --resume " + escape.Shell(s.Origin)
+// Resume is the command that resumes the study, in words.
+func (s Study) Resume() []string {
+	switch s.Backend {
+	case Ask:
+		return []string{"pawl", "ask", "--resume", s.Origin}
+	case Replay:
+		return []string{"pawl", "tune", "--resume"}
 	}
-	return s.command() + " --resume"
+	return []string{"pawl", "tune", s.Origin, "--workload", s.Workload, "--resume"}
 }
 
 // Reproduction returns the command that runs the study again.

@@ -14,8 +14,11 @@ import (
 	"pawl/space"
 )
 
-// Ask is the backend of a study whose points somebody else measures: pawl ask.
-const Ask = "ask"
+// The backends of studies that no device measures: somebody else does for pawl ask, and recorded times answer a replay.
+const (
+	Ask    = "ask"
+	Replay = "replay"
+)
 
 // Study is the head of a study: what was tuned, where and how.
 type Study struct {

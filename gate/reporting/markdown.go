@@ -79,7 +79,7 @@ func (r Result) Cells() Cells {
 // where nothing was measured together.
 func Smallest(r Result) string {
 	switch {
-	case r.Method != gate.Interleaved || r.Evidence == nil:
+	case r.Method != gate.Interleaved || r.Evidence == nil || r.Verdict == gate.Regression: // which was seen
 		return ""
 	case r.SmallestRegression == 0:
 		return page.Unknown

@@ -6,7 +6,8 @@
 //  2. Rounds: each round measures every contender once, close together in time and in
 //     fresh processes, in permuted blocks of orders. Noise that lasts longer than a round
 //     hits all of them alike, and so does a trend inside a round. A finalist that is
-//     clearly behind leaves.
+//     clearly behind leaves. How many finalists there are, and how many samples a round has,
+//     follows from the time that is left: the rounds of an interval come first.
 //  3. Winner: the contender that is most probably the fastest ([stats.Contest]).
 //  4. Ablation: the points between the default and the winner, one change at a time,
 //     measured in the same way, if there is time left for it.
@@ -20,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"pawl/objective"
 	"pawl/search/sampler"
@@ -45,6 +47,8 @@ type Candidate struct {
 	Number  int
 	Point   space.Point
 	Outcome objective.Outcome
+	// Cost is what measuring it is expected to take; zero where nobody knows.
+	Cost Cost
 }
 
 // Study is what a confirmation needs of the study that it belongs to. All functions
@@ -67,9 +71,8 @@ type Study struct {
 	Check func(context.Context, objective.Prepared) (objective.Outcome, error)
 	// Refresh makes the samples that follow come from fresh processes.
 	Refresh func()
-	// Late reports whether the time for a phase is over. FewestRounds are measured
-	// all the same, but an ablation does not begin.
-	Late func(trial.Phase) bool
+	// Left is the time that is left, Unlimited for no limit. No round begins that would take longer.
+	Left func() time.Duration
 	// Stopped reports whether the user has had enough.
 	Stopped func() bool
 	// Progress is called before the first round of a phase and after each.
@@ -87,6 +90,8 @@ type Options struct {
 	Seed uint64
 	// Lanes is the number of points that are prepared at once.
 	Lanes int
+	// Unexplained ends after the confirmation: no ablation follows.
+	Unexplained bool
 }
 
 // confirmation is one run.
@@ -94,6 +99,18 @@ type confirmation struct {
 	Study
 	options   Options
 	evaluator Evaluator
+	// costs are what measuring each point takes, learned from every measurement, and checking is
+	// the longest full check so far.
+	costs    map[space.Point]Cost
+	checking time.Duration
+}
+
+func newConfirmation(evaluator Evaluator, study Study, options Options) *confirmation {
+	c := &confirmation{Study: study, options: options, evaluator: evaluator, costs: map[space.Point]Cost{}}
+	for _, candidate := range study.Candidates {
+		c.costs[candidate.Point] = candidate.Cost
+	}
+	return c
 }
 
 // errStopped unwinds a confirmation that the user has stopped.
@@ -102,8 +119,7 @@ var errStopped = errors.New("stopped by the user")
 // Run confirms the best candidates and explains the winner. Where the user stops it,
 // it ends without an error.
 func Run(ctx context.Context, evaluator Evaluator, study Study, options Options) error {
-	c := &confirmation{Study: study, options: options, evaluator: evaluator}
-	err := c.run(ctx)
+	err := newConfirmation(evaluator, study, options).run(ctx)
 	if errors.Is(err, errStopped) {
 		err = nil
 	}
@@ -118,7 +134,7 @@ func (c *confirmation) run(ctx context.Context) error {
 	if err := c.measure(ctx, c.latest(trial.Confirmation, pointsOf(contenders)), contenders); err != nil {
 		return err
 	}
-	if c.Late(trial.Ablation) {
+	if c.options.Unexplained || c.ablationTime(contenders) > c.Left() {
 		return nil // it explains and decides nothing
 	}
 	path, err := c.ablationPath(ctx, contenders)
@@ -140,7 +156,7 @@ func pointsOf(contenders []objective.Prepared) (points []space.Point) {
 func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, error) {
 	var chosen []objective.Prepared
 	for _, candidate := range c.Candidates {
-		if len(chosen) > c.options.Finalists {
+		if len(chosen) > c.options.Finalists || len(chosen) > 1 && !c.pays(chosen, candidate) {
 			break
 		}
 		if c.Stopped() {
@@ -170,7 +186,9 @@ func (c *confirmation) checkInFull(ctx context.Context,
 	if err != nil || p.Failure != nil {
 		return p, p.Failure, err
 	}
+	start := time.Now()
 	failure, err := c.evaluator.Verify(ctx, p)
+	c.checking = max(c.checking, time.Since(start))
 	return p, failure, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"pawl/internal/stats"
 	"pawl/objective"
@@ -44,7 +45,7 @@ func (c *confirmation) of(run run) []trial.Round {
 }
 
 // measure measures every contender once per round, in permuted blocks of orders, until the
-// rounds are done or the time is over. A run that was ended goes on: whole rounds count, and a
+// rounds are done or there is no time for one more. A run that was ended goes on: whole rounds count, and a
 // broken one is measured again, so that nothing but a round is lost by a kill. A round in which the
 // device was throttled counts for nobody and is measured again too. A contender that fails is
 // out, and so is a finalist that is clearly behind.
@@ -58,30 +59,33 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 			return err
 		}
 	}
+	needed := FewestRounds
+	if run.phase != trial.Ablation {
+		needed = Needed(len(contenders) - 1)
+	}
+	needed = min(needed, c.options.Rounds)
 	orders := stats.NewOrders(len(contenders), run.seed, uint64(run.number))
 	for attempt := range 2 * c.options.Rounds { // more than that, and the device is always throttled
 		whole := wholeRounds(c.of(run), run.phase, contenders)
-		// What each change is worth matters less than an interval: its time is used up before one is given up.
-		interval := run.phase != trial.Confirmation || whole >= stats.MinimumSamples(levelOf(len(contenders)-1))
-		late := c.Late(run.phase) && (interval || c.Late(trial.Ablation))
-		enough := whole >= c.options.Rounds || whole >= FewestRounds && late
-		if attempt > 0 || !enough {
+		if attempt > 0 {
 			c.Progress(run.phase, whole)
 		}
-		if enough {
+		if whole >= c.options.Rounds {
 			return nil
 		}
-		if run.phase == trial.Confirmation {
-			if err := c.dismiss(run); err != nil {
-				return err
-			}
+		rest, err := c.remaining(run, reorder(contenders, orders.Round(whole)), needed-whole)
+		if err != nil || len(rest) == 0 || run.phase == trial.Confirmation && len(rest) == 1 {
+			return err
 		}
-		rest := c.remaining(run, reorder(contenders, orders.Round(whole)))
-		if len(rest) == 0 || run.phase == trial.Confirmation && len(rest) == 1 {
+		samples := c.samples(run.phase, rest, whole, needed)
+		if samples == 0 {
 			return nil
+		}
+		if attempt == 0 {
+			c.Progress(run.phase, whole)
 		}
 		c.Refresh()
-		if err := c.measureRound(ctx, run, rest); err != nil {
+		if err := c.measureRound(ctx, run, rest, samples); err != nil {
 			return err
 		}
 	}
@@ -109,10 +113,17 @@ func out(rounds []trial.Round, point space.Point) bool {
 	})
 }
 
-// remaining are the contenders that are not out.
-func (c *confirmation) remaining(run run, contenders []objective.Prepared) []objective.Prepared {
-	rounds := c.of(run)
-	return slices.DeleteFunc(contenders, func(p objective.Prepared) bool { return out(rounds, p.Point) })
+// remaining are the contenders that are not out, with so many rounds needed.
+func (c *confirmation) remaining(run run, contenders []objective.Prepared, needed int) ([]objective.Prepared, error) {
+	isOut := func(p objective.Prepared) bool { return out(c.of(run), p.Point) }
+	contenders = slices.DeleteFunc(contenders, isOut)
+	if left := c.Left(); run.phase == trial.Confirmation && c.round(contenders, 1) <= left {
+		short := time.Duration(needed)*c.round(contenders, 1) > left
+		if err := c.dismiss(run, short); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(contenders, isOut), nil
 }
 
 // reorder returns the contenders in an order.
@@ -124,16 +135,18 @@ func reorder(contenders []objective.Prepared, order []int) (ordered []objective.
 }
 
 // measureRound measures each contender once. A throttled device ends the round.
-func (c *confirmation) measureRound(ctx context.Context, run run, contenders []objective.Prepared) error {
+func (c *confirmation) measureRound(ctx context.Context, run run, contenders []objective.Prepared, samples int) error {
 	number := 1 + highest(c.Rounds(), run.phase)
 	for _, p := range contenders {
 		if c.Stopped() {
 			return errStopped
 		}
-		outcome, err := c.evaluator.Sample(ctx, p, c.options.Samples)
+		start := time.Now()
+		outcome, err := c.evaluator.Sample(ctx, p, samples)
 		if err != nil {
 			return fmt.Errorf("measuring %s again: %w", p.Point, err)
 		}
+		c.learn(p, samples, time.Since(start))
 		if err := c.record(run, number, p.Point, outcome); err != nil {
 			return err
 		}
@@ -154,21 +167,31 @@ func (c *confirmation) record(run run, number int, point space.Point, outcome ob
 // not slower than the fastest.
 const dismissal = 0.001
 
-// dismiss records that contenders are clearly behind, from FewestRounds on; the default, which all
-// are compared with, stays.
-func (c *confirmation) dismiss(run run) error {
+// dismiss records that contenders are clearly behind, from two rounds on, and where the time is short that the slowest
+// is, so that the others get their interval. The default, which all are compared with, stays.
+func (c *confirmation) dismiss(run run, short bool) error {
 	contenders := Contenders(c.of(run), run.phase)
-	if len(contenders) < 3 || len(contenders[0].Rounds) < FewestRounds {
+	if len(contenders) < 3 || len(contenders[0].Rounds) < 2 {
 		return nil
 	}
 	number := 1 + highest(c.Rounds(), run.phase)
-	for i, behind := range contest(contenders).Behind(dismissal) {
+	contest, slowest := contest(contenders), -1
+	for i, level := range contest.Levels {
+		isDefault := contenders[i].Point == c.Pool.Space().Default()
+		if short && !isDefault && (slowest < 0 || level > contest.Levels[slowest]) {
+			slowest = i
+		}
+	}
+	for i, behind := range contest.Behind(dismissal) {
 		point := contenders[i].Point
-		if !behind || point == c.Pool.Space().Default() {
+		if !behind && i != slowest || point == c.Pool.Space().Default() {
 			continue
 		}
 		failure := &objective.Failure{Stage: objective.Bench, Reason: Behind, Detail: fmt.Sprintf(
 			"not measured any more after %d rounds", len(contenders[i].Rounds))}
+		if !behind {
+			failure.Reason = Short
+		}
 		if err := c.record(run, number, point, objective.Outcome{Failure: failure}); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"pawl/objective"
 	"pawl/search/trial"
@@ -62,7 +63,13 @@ func confirmed(t *testing.T, b *bench, rounds int) []trial.Round {
 		Pool: pool, Record: func(r trial.Round) error { recorded = append(recorded, r); return nil },
 		Rounds: func() []trial.Round { return recorded }, Standing: func() []trial.Round { return recorded },
 		Refresh: func() {},
-		Late:    func(p trial.Phase) bool { return p == trial.Ablation }, Stopped: func() bool { return false },
+		Left: func() time.Duration { // until what each change is worth would follow
+			if c := Contenders(recorded, trial.Confirmation); len(c) > 0 && len(c[0].Rounds) == rounds {
+				return -1
+			}
+			return Unlimited
+		},
+		Stopped:  func() bool { return false },
 		Progress: func(trial.Phase, int) {},
 	}
 	for i := range 6 {
@@ -79,19 +86,19 @@ func confirmed(t *testing.T, b *bench, rounds int) []trial.Round {
 	return recorded
 }
 
-// Finalists that are clearly behind leave after three rounds, the default never, and what is
+// Finalists that are clearly behind leave after two rounds, the default never, and what is
 // close to the fastest stays.
 func TestContendersThatAreBehindLeave(t *testing.T) {
 	b := &bench{noise: 0.01, times: map[string]float64{"A=1": 3, "A=2": 1, "A=3": 1.005, "A=4": 1.5, "A=5": 2, "A=6": 1}}
 	rounds := confirmed(t, b, 10)
 	contenders, left := Contenders(rounds, trial.Confirmation), LeftBehind(rounds, trial.Confirmation)
-	if len(contenders) != 4 || len(left) != 2 || len(left[0].Rounds) != 3 || len(contenders[0].Rounds) != 10 {
+	if len(contenders) != 4 || len(left) != 2 || len(left[0].Rounds) != 2 || len(contenders[0].Rounds) != 10 {
 		t.Fatalf("%d stay, %d left", len(contenders), len(left))
 	}
 	if !slices.ContainsFunc(contenders, func(c Contender) bool { return c.Point.String() == "A=1" }) {
 		t.Error("the default has left")
 	}
-	if b.calls != 3*6+7*4 || rounds[0].OrderSeed != 8 {
+	if b.calls != 2*6+8*4 || rounds[0].OrderSeed != 8 {
 		t.Errorf("%d measurements, order seed %d", b.calls, rounds[0].OrderSeed)
 	}
 	// In noise of 30 % nothing is clear, and nobody leaves.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pawl/objective"
 	"pawl/search/trial"
@@ -62,6 +63,13 @@ type comparison struct {
 	late    bool
 }
 
+func (c *comparison) left() time.Duration {
+	if c.late {
+		return -1
+	}
+	return Unlimited
+}
+
 func (c *comparison) run(t *testing.T, d *device, rounds int) bool {
 	t.Helper()
 	d.asked = nil
@@ -69,7 +77,7 @@ func (c *comparison) run(t *testing.T, d *device, rounds int) bool {
 		Record:  func(r trial.Round) error { c.rounds = append(c.rounds, r); return nil },
 		Rounds:  func() []trial.Round { return c.rounds },
 		Refresh: func() { d.refresh++ },
-		Late:    func(trial.Phase) bool { return c.late },
+		Left:    c.left,
 		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(trial.Phase, int) {},
 	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 1}, trial.Across, points(t)...)
 	if err != nil {
@@ -114,8 +122,7 @@ func TestAComparisonThatWasStoppedGoesOn(t *testing.T) {
 	if !c.run(t, d, 4) || len(Contenders(c.rounds, trial.Across)[0].Rounds) != 4 {
 		t.Errorf("got %v", c.rounds)
 	}
-	c.late = true
-	if late := (&comparison{late: true}); !late.run(t, d, 10) || len(late.rounds) != 2*FewestRounds {
+	if late := (&comparison{late: true}); !late.run(t, d, 10) || len(late.rounds) > 0 {
 		t.Errorf("late, %d rounds", len(late.rounds))
 	}
 }
@@ -156,7 +163,7 @@ func TestOtherMachineCodeIsNotTheSameComparison(t *testing.T) {
 	c := comparison{}
 	c.run(t, &device{}, 3)
 	_, err := Compare(t.Context(), &device{digest: "new"}, Study{
-		Rounds: func() []trial.Round { return c.rounds }, Late: func(trial.Phase) bool { return false },
+		Rounds: func() []trial.Round { return c.rounds }, Left: c.left,
 		Stopped: func() bool { return false },
 	}, Options{Rounds: 3, Samples: 2, Lanes: 1}, trial.Across, points(t)...)
 	if err == nil {

@@ -5,18 +5,23 @@ import (
 	"pawl/search/trial"
 )
 
-// FewestRounds is the number of rounds below which nothing is claimed, and so
-// the number that is measured even when the time is over.
+// FewestRounds is the number of rounds below which nothing is claimed.
 const FewestRounds = 3
 
 // Behind is the reason of a round in which a contender was not measured any more, because it
 // was clearly behind. Its rounds before that count.
 const Behind = "behind"
 
+// Short is the reason where it was the slowest so far and the time was short.
+const Short = "the time was short"
+
+// LeftRound reports whether a round says that a contender was measured no further.
+func LeftRound(f *objective.Failure) bool { return f.Reason == Behind || f.Reason == Short }
+
 // fails reports whether an outcome says that its point does not work: no samples, and
 // neither the machine nor the others are why.
 func fails(o objective.Outcome) bool {
-	return o.Failure != nil && o.Failure.Reason != objective.Throttled && o.Failure.Reason != Behind
+	return o.Failure != nil && o.Failure.Reason != objective.Throttled && !LeftRound(o.Failure)
 }
 
 // highest is the number of a phase's last round, -1 for none.

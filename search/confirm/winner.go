@@ -14,6 +14,8 @@ import (
 type Contender struct {
 	Point  space.Point
 	Rounds [][]float64
+	// Short says that it was measured no further because the time was short.
+	Short bool
 }
 
 // Milliseconds returns the median over rounds of the rounds' medians: one bad
@@ -38,8 +40,8 @@ func Contenders(rounds []trial.Round, phase trial.Phase) []Contender {
 	return staying
 }
 
-// LeftBehind are the contenders of a phase's latest run that were measured no further because
-// they were clearly behind. Their rounds are the first of the others'.
+// LeftBehind are the contenders of a phase's latest run that were measured no further: they were
+// clearly behind, or the time was short. Their rounds are the first of the others'.
 func LeftBehind(rounds []trial.Round, phase trial.Phase) []Contender {
 	_, left := split(rounds, phase)
 	return left
@@ -49,7 +51,8 @@ func split(rounds []trial.Round, phase trial.Phase) (staying, left []Contender) 
 	rounds = slices.DeleteFunc(trial.Latest(rounds), func(r trial.Round) bool { return r.Phase != phase })
 	byPoint := map[space.Point]map[int][]float64{}
 	var order []space.Point
-	failed, behind, throttled := map[space.Point]bool{}, map[space.Point]bool{}, map[int]bool{}
+	failed, throttled := map[space.Point]bool{}, map[int]bool{}
+	behind := map[space.Point]*objective.Failure{}
 	for _, r := range rounds {
 		switch f := r.Outcome.Failure; {
 		case f == nil && byPoint[r.Point] == nil:
@@ -59,8 +62,8 @@ func split(rounds []trial.Round, phase trial.Phase) (staying, left []Contender) 
 			byPoint[r.Point][r.Number] = r.Outcome.Samples
 		case f.Reason == objective.Throttled:
 			throttled[r.Number] = true
-		case f.Reason == Behind:
-			behind[r.Point] = true
+		case LeftRound(f):
+			behind[r.Point] = f
 		default:
 			failed[r.Point] = true
 		}
@@ -69,7 +72,7 @@ func split(rounds []trial.Round, phase trial.Phase) (staying, left []Contender) 
 	contenders := make([]Contender, len(order))
 	for number := range 1 + highest(rounds, phase) {
 		if throttled[number] || slices.ContainsFunc(order, func(p space.Point) bool {
-			return byPoint[p][number] == nil && !behind[p]
+			return byPoint[p][number] == nil && behind[p] == nil
 		}) {
 			continue
 		}
@@ -83,7 +86,8 @@ func split(rounds []trial.Round, phase trial.Phase) (staying, left []Contender) 
 		contenders[i].Point = point
 		switch {
 		case len(contenders[i].Rounds) == 0:
-		case behind[point]:
+		case behind[point] != nil:
+			contenders[i].Short = behind[point].Reason == Short
 			left = append(left, contenders[i])
 		default:
 			staying = append(staying, contenders[i])

@@ -249,12 +249,12 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestMixedValuesBecomeText(t *testing.T) {
+func TestMixedNumbersBecomeDecimals(t *testing.T) {
 	s := read(t, `{"tune_params_keys": ["half", "whole-number"], "cache": {
 "a": {"half": 0.5, "whole-number": 2.0, "time": 1}, "b": {"half": 1, "whole-number": 3, "time": 2}}}`)
 	params := s.Space().Params()
-	if params[0].Kind() != space.Text || params[0].Ordered || params[0].Values[0].String() != `"0.5"` ||
-		params[0].Values[1].String() != `"1"` {
+	if params[0].Kind() != space.Text || !params[0].Ordered || params[0].Values[0].String() != "0.5" ||
+		params[0].Values[1].String() != "1.0" {
 		t.Errorf("fractions: %+v", params[0])
 	}
 	if params[1].Kind() != space.Integer || params[1].Name != "whole_number" {

@@ -71,6 +71,7 @@ func typed(raw []json.RawMessage) (space.Kind, []space.Value, error) {
 		}
 	}
 	if kind == space.Text {
+		values = space.SameKind(values)
 		for i, v := range values {
 			if v.Kind() != space.Text {
 				values[i] = space.TextValue(v.String())
@@ -101,7 +102,7 @@ func (t *valueTable) params(defaults int) []space.Param {
 				p.Values = append(p.Values, v)
 			}
 		}
-		p.Ordered = t.kinds[i] == space.Integer && space.LikelyOrdered(p.Values)
+		p.Ordered = t.kinds[i] != space.Boolean && space.LikelyOrdered(p.Values)
 		params = append(params, p)
 	}
 	return params

@@ -103,6 +103,87 @@ func BenchmarkAskHuge(b *testing.B) {
 	watch.report(b)
 }
 
+// BenchmarkAskKinds is one ask in a study of 60 trials, on spaces of every kind.
+func BenchmarkAskKinds(b *testing.B) {
+	powers := func(count, values int) (params []space.Param) {
+		for i := range count {
+			p := space.Param{Name: fmt.Sprintf("P%d", i), Ordered: true}
+			for v := range values {
+				p.Values = append(p.Values, space.IntegerValue(1<<v))
+			}
+			p.Default = p.Values[0]
+			params = append(params, p)
+		}
+		return params
+	}
+	for _, kind := range []struct {
+		name        string
+		params      []space.Param
+		constraints []string
+	}{
+		{"tiny", powers(2, 4), nil},
+		{"dense", powers(7, 8), nil},
+		{"sparse", powers(9, 8), []string{"P0 == P1", "P2 == P3", "P4 == P5", "P6 * P7 <= 4", "P8 <= 4",
+			"P0 * P2 * P4 <= 64"}},
+		{"sparse, known late", powers(9, 8), []string{
+			"(P0 + P1 + P2 + P3 + P4 + P5 + P6 + P7 + P8) % 5 == 4 && P0 * P1 * P2 * P3 * P4 * P5 * P6 * P7 * P8 <= 4096"}},
+		{"1e9", powers(10, 8), nil},
+		{"conditional", powers(8, 6), []string{"P0 > 1 || P1 == 1 && P2 == 1", "P3 > 1 || P4 == 1", "P5 > 1 || P6 == P7"}},
+	} {
+		b.Run(kind.name, func(b *testing.B) {
+			s := constrained(b, kind.params, kind.constraints)
+			sampled, err := s.Pool(space.PoolOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var watch stopwatch
+			for b.Loop() {
+				pool := sampled.Growing()
+				view := NewView(pool)
+				sampler, err := New("auto", s, Defaults())
+				if err != nil {
+					b.Fatal(err)
+				}
+				for ask := range min(60, pool.Len()) {
+					index := 0
+					watch.time(func() { index = sampler.Next(view, rand.New(rand.NewPCG(1, uint64(ask)))) })
+					index = pool.Keep(index)
+					pool.Forget()
+					view.Ask(index)
+					view.Observe(Observation{Index: index, Milliseconds: 1 + float64(index%97)})
+				}
+			}
+			watch.report(b)
+		})
+	}
+}
+
+// constrained is a space of integers.
+func constrained(t testing.TB, params []space.Param, constraints []string) *space.Space {
+	t.Helper()
+	kinds := map[string]space.Kind{}
+	for _, p := range params {
+		kinds[p.Name] = space.Integer
+	}
+	scope, err := space.NewScope(kinds, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*space.Expression
+	for _, text := range constraints {
+		expression, err := scope.Compile(text, space.Condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, expression)
+	}
+	s, err := space.New(params, all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // BenchmarkFirstAsk is one ask of a sampler that remembers nothing, as after an
 // interruption.
 func BenchmarkFirstAsk(b *testing.B) {

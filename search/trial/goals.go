@@ -14,7 +14,7 @@ type Goals struct {
 	// Trials is the largest number of trials; 0 means no limit.
 	Trials int `flag:"trials"`
 	// Budget is the active time for search and confirmation together; 0 means
-	// no limit. The search gets SearchShare of it.
+	// no limit. The search gets the part that the confirmation does not need.
 	Budget time.Duration `flag:"budget"`
 	// Target ends the search once a point is this many times as fast as the
 	// default, such as 1.1; 0 means no target.

@@ -133,12 +133,12 @@ func (m *measuring) all(ctx context.Context, others []studies.WorkloadFacts) err
 		if m.stopped() {
 			return nil
 		}
-		late := func() bool { return false }
+		left := func() time.Duration { return confirm.Unlimited }
 		if m.Budget > 0 {
 			share := time.Now().Add(time.Until(m.end) / time.Duration(len(others)-i))
-			late = func() bool { return time.Now().After(share) }
+			left = func() time.Duration { return time.Until(share) }
 		}
-		if err := m.one(ctx, w, late); err != nil {
+		if err := m.one(ctx, w, left); err != nil {
 			return fmt.Errorf("measuring the winner on workload %s: %w", w.Name, err)
 		}
 	}
@@ -156,7 +156,7 @@ func (m *measuring) size(w studies.WorkloadFacts) float64 {
 	return product
 }
 
-func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func() bool) error {
+func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, left func() time.Duration) error {
 	target, err := devices.NewTarget(m.kernel, w.Name)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 				b.Evaluator.Refresh()
 			}
 		},
-		Late: func(trial.Phase) bool { return late() }, Stopped: m.stopped,
+		Left: left, Stopped: m.stopped,
 		Progress: func(trial.Phase, int) {
 			if !begun && m.Begin != nil {
 				m.Begin(w)

@@ -149,8 +149,8 @@ func (c *Change) message() string {
 	study := c.Summary.Study
 	var text strings.Builder
 	fmt.Fprintf(&text, "Apply the winner of study %d to %s\n\n", study.ID, escape.Line(study.Kernel))
-	fmt.Fprintf(&text, "Workload %s on %s. %s\n\n", escape.Line(study.Workload), escape.Line(study.Environment.Device),
-		escape.Line(c.Summary.Advice.Sentence))
+	fmt.Fprintf(&text, "Workload %s on %s: %s. %s\n\n", escape.Line(study.Workload),
+		escape.Line(study.Environment.Device), c.Summary.Figures(), escape.Line(c.Summary.Advice.Sentence))
 	for _, change := range c.Changes() {
 		fmt.Fprintf(&text, "  %s\n", change)
 	}

@@ -48,8 +48,8 @@ func TestACommitOnABranch(t *testing.T) {
 		t.Errorf("the commit changes %s", got)
 	}
 	message := user("show", "--no-patch", "--format=%B", "pawl/scale")
-	for _, want := range []string{"Apply the winner of study 1 to scale\n", "Worth applying: 2.00 times as fast",
-		"  BLOCK 16 → 64\n", "Pawl-Study: 1"} {
+	for _, want := range []string{"Apply the winner of study 1 to scale\n", ", 2.00× (",
+		"Worth applying: faster than the default", "  BLOCK 16 → 64\n", "Pawl-Study: 1"} {
 		if !strings.Contains(message, want) {
 			t.Errorf("the message has no %q: %s", want, message)
 		}

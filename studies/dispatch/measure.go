@@ -112,7 +112,7 @@ func complete(rounds []trial.Round, points []space.Point, wanted int) bool {
 
 // measure measures the points on a workload and returns all rounds of its study.
 func (m *measuring) measure(ctx context.Context, s subject, points []space.Point,
-	wanted, left int) ([]trial.Round, error) {
+	wanted, workloads int) ([]trial.Round, error) {
 	if err := m.store.Writable(); err != nil {
 		return nil, err
 	}
@@ -126,10 +126,10 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 		return nil, err
 	}
 	rounds := past.Rounds
-	late := func() bool { return false }
+	left := func() time.Duration { return confirm.Unlimited }
 	if !m.end.IsZero() {
-		share := time.Now().Add(time.Until(m.end) / time.Duration(left))
-		late = func() bool { return time.Now().After(share) }
+		share := time.Now().Add(time.Until(m.end) / time.Duration(workloads))
+		left = func() time.Duration { return time.Until(share) }
 	}
 	machine := across.Machine(s.study, m.Cache, m.Getenv, m.Notice)
 	restore := machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)
@@ -160,7 +160,7 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 				bench.Evaluator.Refresh()
 			}
 		},
-		Late: func(trial.Phase) bool { return late() }, Stopped: m.stopped, Progress: func(trial.Phase, int) {},
+		Left: left, Stopped: m.stopped, Progress: func(trial.Phase, int) {},
 	}, confirm.Options{Rounds: wanted, Samples: samples, Seed: stats.FreshSeed(), Lanes: runtime.NumCPU()},
 		trial.Dispatch, points...)
 	if err == nil && !through {

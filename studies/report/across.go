@@ -199,7 +199,7 @@ func (m *markdown) across(s *Summary) {
 	if s.Across == nil {
 		return
 	}
-	m.Paragraph("## On other workloads")
+	m.fold("On other workloads")
 	m.Paragraph("%s", text(s.Across.Advice))
 	rows := acrossRows(s, func(t string) string { return "**" + t + "**" }, text)
 	if rows == nil {

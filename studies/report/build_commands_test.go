@@ -195,18 +195,18 @@ func materialise(t *testing.T, k *kernels.Kernel) string {
 	return folder
 }
 
-// commandsIn returns the commands under "How to apply".
+// commandsIn returns the commands that compile the winner.
 func commandsIn(t *testing.T, path string) []string {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(content), "\n## How to apply\n")
+	_, rest, found := strings.Cut(string(content), "\nApply it: ")
 	if !found {
 		t.Fatalf("nothing to apply on the page\n%s", content)
 	}
-	rest, _, _ = strings.Cut(rest, "\n## ")
+	rest, _, _ = strings.Cut(rest, "<summary>How this was found")
 	var commands []string
 	for _, match := range regexp.MustCompile("(?s)```sh\n(.*?)\n```").FindAllStringSubmatch(rest, -1) {
 		commands = append(commands, match[1])
@@ -377,7 +377,7 @@ func TestNothingToApplyLeavesNoHeader(t *testing.T) {
 	}
 	for _, name := range []string{MarkdownName, HTMLName} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil || strings.Contains(string(content), "How to apply") || strings.Contains(string(content), "-D") {
+		if err != nil || strings.Contains(string(content), "Apply it") || strings.Contains(string(content), "-D") {
 			t.Errorf("%s says how to apply noise (%v)", name, err)
 		}
 	}

@@ -178,25 +178,3 @@ func unchecked(s *Summary) string {
 	}
 	return "What was checked is not recorded: the study is older than that."
 }
-
-// checked writes what the results were checked on.
-func (m *markdown) checked(s *Summary) {
-	rows, why := checkedRows(s), unchecked(s)
-	if rows == nil && why == "" {
-		return
-	}
-	m.Paragraph("## What was checked")
-	if why != "" {
-		m.Paragraph("%s", why)
-		return
-	}
-	var cells [][]string
-	for _, r := range rows {
-		cells = append(cells, []string{r[0], text(r[1]), text(r[2])})
-	}
-	m.Table([]string{"", "default", "winner"}, cells)
-	if s.Study.Environment.Programs != nil {
-		return
-	}
-	m.Paragraph("Results are held against the reference before anything is compared; %s has every case.", code(JSONName))
-}

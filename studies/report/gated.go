@@ -57,7 +57,7 @@ func withGate(a Advice, s *Summary) Advice {
 	case g.Standing == studies.Running:
 		return Advice{Running, "You already run this: the baseline has the same point and the same code. Change nothing."}
 	case g.Standing == studies.Equal && a.Verdict != Keep:
-		return Advice{NoGain, fmt.Sprintf("%s Against what you run today: %s. Change nothing.", over(s), against)}
+		return Advice{NoGain, fmt.Sprintf("Against what you run today: %s. Change nothing.", against)}
 	case g.Standing == studies.Faster && a.Verdict == Keep:
 		return Advice{a.Verdict, fmt.Sprintf("%s Against the baseline: %s; pawl gate moves it.", a.Sentence, against)}
 	}
@@ -67,14 +67,6 @@ func withGate(a Advice, s *Summary) Advice {
 				strings.TrimSuffix(g.Reason, "."))}
 	}
 	return Advice{a.Verdict, fmt.Sprintf("%s Against what you run today: %s.", a.Sentence, against)}
-}
-
-// over says what the winner is to the default.
-func over(s *Summary) string {
-	if s.Evidence == nil {
-		return "The default is the best point that was found."
-	}
-	return fmt.Sprintf("The best point is %.2f times as fast as the default.", s.Evidence.Speedup)
 }
 
 // Against is the gate's word in a few: the speedup over what is run today, and the
@@ -97,7 +89,7 @@ func gateAction(s *Summary) string {
 	case g.Standing == studies.Refused, g.Standing == studies.Running, g.Standing == studies.Equal:
 		return "nothing"
 	case g.Standing == studies.Faster && s.Advice.Verdict == Keep:
-		return "pawl gate: the baseline does not have it yet"
+		return "move the baseline: pawl gate"
 	case g.Standing == studies.Undecided && s.Suggestion != nil:
 		return fmt.Sprintf("decide what the gate could not (%s), then pawl apply %d", g.Verdict, s.Study.ID)
 	}
@@ -115,13 +107,10 @@ func ungated(s *Summary) string {
 }
 
 func (m *markdown) gate(s *Summary) {
-	if why := ungated(s); why != "" {
-		m.Paragraph("%s", text(why))
-	}
 	if s.Gate == nil && len(s.Gated) == 0 {
 		return
 	}
-	m.Paragraph("## Against what you run today")
+	m.fold("Against what you run today")
 	if s.Gate != nil {
 		m.Paragraph("Against what you run today: **%s**. %s.", text(Against(*s.Gate)),
 			text(upper(strings.TrimSuffix(s.Gate.Reason, "."))))

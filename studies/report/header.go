@@ -40,8 +40,8 @@ func header(s *Summary, g *Suggestion) (string, error) {
 	fmt.Fprintf(&text, "%s%s for workload %s on %s, study %d.\n", headerMark, escape.Comment(s.Study.Kernel),
 		escape.Comment(s.Study.Workload),
 		escape.Comment(s.Study.Environment.Device), s.Study.ID)
-	fmt.Fprintf(&text, " * %s\n * Compile with: %s\n */\n#pragma once\n", escape.Comment(s.Advice.Sentence),
-		escape.Comment(g.Command))
+	fmt.Fprintf(&text, " * %s\n * %s\n * Compile with: %s\n */\n#pragma once\n", escape.Comment(s.Advice.Sentence),
+		escape.Comment(s.Figures()), escape.Comment(g.Command))
 	for _, m := range g.Macros {
 		value, err := escape.Macro(m.Value)
 		if err != nil {

@@ -127,7 +127,7 @@ func action(s *Summary) string {
 	}
 	switch s.Advice.Verdict {
 	case Promising:
-		return "confirm it: " + s.Confirming()
+		return s.Confirming()
 	case Apply, Consider:
 		if s.Study.Backend == replayed {
 			return "nothing" // a record was searched, and nothing was measured here
@@ -138,12 +138,12 @@ func action(s *Summary) string {
 		if payers := s.Across.Of(AcrossSlower, AcrossFails); len(payers) > 0 {
 			return fmt.Sprintf("read the page: %s would pay for it", strings.Join(payers, ", "))
 		}
-		return fmt.Sprintf("read the page, then pawl apply %d", s.Study.ID)
+		return "read the page, then " + s.applying()
 	case Unproven:
-		return "measure longer: " + s.Study.Resume() + " with more --rounds or --budget"
+		return s.Confirming() // with more time
 	case Unconfirmed, Nothing:
 		if s.Winner == nil && len(s.Top) > 0 {
-			return "resume it: " + s.Study.Resume()
+			return s.Confirming()
 		}
 		return "read on the page what failed"
 	}
@@ -189,8 +189,12 @@ func (e Entry) row() []string {
 			text(e.Sentence)}
 	}
 	link := fmt.Sprintf("[%d](%s)", e.Study, path.Join(e.Folder, MarkdownName))
+	action := text(e.Action)
+	if words, command, found := strings.Cut(e.Action, "pawl "); found {
+		action = text(words) + code("pawl "+command)
+	}
 	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), e.speedup(),
-		text(e.against()), text(e.Action)}
+		text(e.against()), action}
 }
 
 // Publish writes the pages of a study into its own folder below a folder, and the

@@ -3,124 +3,164 @@ package report
 import (
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/kernels"
 )
 
 // markdown is the page in the making.
-type markdown struct{ page.Markdown }
+type markdown struct {
+	page.Markdown
+	folded bool // a part is open that a reader unfolds
+}
 
-// Markdown writes suggestions.md: the page a reviewer decides by.
+// Markdown writes suggestions.md: what a reviewer decides by, in a minute, and the rest folded. The pictures are on the
+// HTML page.
 func Markdown(w io.Writer, s *Summary) error {
 	m := &markdown{}
 	m.head(s)
-	m.verdict(s)
+	m.risks(s)
+	m.apply(s)
+	m.notes(s)
+	m.finalists(s)
+	m.ablation(s)
 	m.gate(s)
 	m.why(s)
 	m.across(s)
-	m.measured(s)
-	m.front(s)
-	m.checked(s)
-	m.apply(s)
-	m.top(s)
-	m.ablation(s)
-	m.importances(s)
+	m.builds(s)
 	m.failures(s)
 	m.background(s)
+	m.unfold()
 	return m.Write(w)
+}
+
+// fold begins a part that a reader unfolds.
+func (m *markdown) fold(title string) {
+	m.unfold()
+	m.Paragraph("<details><summary>%s</summary>", title)
+	m.folded = true
+}
+
+func (m *markdown) unfold() {
+	if m.folded {
+		m.Paragraph("</details>")
+	}
+	m.folded = false
 }
 
 // text and code write what is not ours, in a sentence or as code.
 func text(outside string) string { return escape.Markdown(outside) }
 func code(outside string) string { return escape.Code(outside) }
 
+// head is the verdict, what the winner gains, and what it changes.
 func (m *markdown) head(s *Summary) {
 	m.Paragraph("# %s, %s: %s", text(s.Study.Kernel), text(s.Study.Workload), s.Advice.Verdict)
 	m.Paragraph("%s", text(s.Advice.Sentence))
-	for _, warning := range s.Warnings {
-		m.Paragraph("> **Note.** %s", text(warning))
-	}
-}
-
-func (m *markdown) verdict(s *Summary) {
-	if s.Default == nil || s.Winner == nil {
-		return
-	}
-	rows := [][]string{comparisonRow(s, "default", s.Default)}
-	if s.Evidence != nil {
-		rows = append(rows, comparisonRow(s, "winner", s.Winner))
-	}
-	m.Table([]string{"", text(s.Compared()), "95 % interval", "CV (robust CV)", "throughput", "point"},
-		rows)
-	if e := s.Evidence; e != nil {
-		m.Table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
-			fmt.Sprintf("**%.2f×**", e.Speedup), page.RatioInterval(e.Interval),
-			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), page.WholePercent(e.Best), fmt.Sprint(e.Rounds),
-		}})
-		m.Paragraph("%s it is the median over the rounds of the ratio inside each, which is not quite the ratio of the "+
-			"medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is "+
-			"always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured "+
-			"every finalist and the default in random order, %s.", speedupMeaning(s), len(s.Top), inRounds(s.Study))
-	}
-}
-
-func variationCell(t *Timed) string {
-	return page.Percent(t.CV) + " (" + page.Percent(t.Variation) + ")"
-}
-
-func comparisonRow(s *Summary, name string, t *Timed) []string {
-	return []string{name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), variationCell(t), Throughput(t),
-		code(t.Point.String())}
-}
-
-// apply says what the winner's values are, and how to get what was measured where
-// that is worth it.
-func (m *markdown) apply(s *Summary) {
 	if s.Evidence == nil {
 		return
 	}
-	m.Paragraph("## Parameters")
-	var rows [][]string
-	for _, a := range s.Winner.Point.Assignments() {
-		mark := ""
-		base, _ := s.Default.Point.Get(a.Name)
-		if base != a.Value {
-			mark = "changed"
-		}
-		rows = append(rows, []string{code(a.Name), code(base.String()), code(a.Value.String()), mark})
+	m.Paragraph("**%s**", text(s.Figures()))
+	var diff []string
+	for _, c := range changes(s.Default.Point, s.Winner.Point) {
+		diff = append(diff, fmt.Sprintf("-  %s: {default: %s}\n+  %s: {default: %s}", c.Name, c.From, c.Name, c.To))
 	}
-	m.Table([]string{"parameter", "default", "winner", ""}, rows)
-	if why := Withheld(s); why != "" {
-		m.Paragraph("%s", why)
+	m.Code("diff", " params:\n"+strings.Join(diff, "\n"))
+}
+
+// risks says in three lines what the winner was checked on, where else it was measured, and what to know before
+// trusting it.
+func (m *markdown) risks(s *Summary) {
+	if s.Evidence == nil {
+		return
 	}
-	if s.Suggestion != nil {
-		m.instructions(s)
+	m.Line("- Results: %s", text(resultsText(s)))
+	elsewhere := ungated(s)
+	if s.Across != nil {
+		elsewhere = strings.TrimSpace(s.Across.Advice + " " + elsewhere)
+	}
+	if elsewhere != "" {
+		m.Line("- Elsewhere: %s", text(elsewhere))
+	}
+	cost := fmt.Sprintf("- Cost: %s of tuning, %s", page.Seconds(s.Search.Seconds), page.Count(s.Search.Asked, "trial"))
+	if n := len(s.Warnings); n > 0 {
+		cost += fmt.Sprintf("; %s below", page.Count(n, "note"))
+	}
+	m.Paragraph("%s.", cost)
+}
+
+// resultsText compares how close to the tolerance the default and the winner came.
+func resultsText(s *Summary) string {
+	c := s.Winner.Checked
+	switch {
+	case c == nil:
+		return unchecked(s)
+	case c.Program || s.Default.Checked == nil:
+		return c.sentence()
+	}
+	return fmt.Sprintf("right on %d cases each; the worst error goes from %s to %s of the tolerance.", len(c.Cases),
+		s.Default.Checked.worstText(), c.worstText())
+}
+
+// apply says how to get what was measured, and how to undo it.
+func (m *markdown) apply(s *Summary) {
+	g := s.Suggestion
+	switch {
+	case Withheld(s) != "":
+		m.Paragraph("%s", Withheld(s))
+	case g == nil || s.Advice.Verdict == Promising:
+	case g.Header == "":
+		m.Paragraph("Apply it: %s. Undo it: %s.", code(s.applying()),
+			code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName))))
+	default:
+		m.Paragraph("Apply it: %s writes %s into the kernel's folder; compile there with `-include`, as below. Undo it: "+
+			"delete that file.", code(s.applying()), code(g.Header))
+		m.Code("sh", g.Command)
 	}
 }
 
-// instructions says how to get what was measured, in commands that work as they
-// stand.
-func (m *markdown) instructions(s *Summary) {
+// applying is the command that applies the winner.
+func (s *Summary) applying() string {
+	words := []string{"pawl", "apply", fmt.Sprint(s.Study.ID)}
+	if s.Suggestion.Header == "" {
+		words = append(words, "--manifest")
+	}
+	if len(s.Across.Of(AcrossSlower, AcrossFails)) > 0 {
+		words = append(words, "--worst-loss", "100%")
+	}
+	return escape.Shell(words...)
+}
+
+func (m *markdown) notes(s *Summary) {
+	if len(s.Warnings) == 0 {
+		return
+	}
+	m.fold(page.Count(len(s.Warnings), "note"))
+	for _, warning := range s.Warnings {
+		m.Line("- %s", text(warning))
+	}
+	m.Line("")
+}
+
+// builds says how to build the winner by hand.
+func (m *markdown) builds(s *Summary) {
 	g := s.Suggestion
-	m.Paragraph("## How to apply")
+	if g == nil || g.Header != "" && g.Plain == "" && g.Libraries == "" && launchText(s.Winner) == "" {
+		return
+	}
+	m.fold("Build it by hand")
 	if g.Header == "" {
-		m.Paragraph("Make the winner the default of the manifest (%s), or run this in the kernel's folder:",
-			code(fmt.Sprintf("pawl apply %d --manifest", s.Study.ID)))
+		m.Paragraph("In the kernel's folder:")
 		m.Code("sh", g.Command)
 		return
 	}
-	m.Paragraph("Copy %s into the kernel's folder (%s does) and compile there:", code(g.Header),
-		code(fmt.Sprintf("pawl apply %d", s.Study.ID)))
-	m.Code("sh", g.Command)
 	if g.Plain != "" {
-		m.Paragraph("Or, without the header:")
+		m.Paragraph("Without the header:")
 		m.Code("sh", g.Plain)
-	}
-	if cmake := g.cmake(); cmake != "" {
-		m.Paragraph("Or with CMake, without the header:")
-		m.Code("cmake", cmake)
+		m.Paragraph("With CMake, without the header:")
+		m.Code("cmake", g.cmake())
 	}
 	if g.Libraries != "" {
 		m.Paragraph("Link with %s.", code(g.Libraries))
@@ -130,30 +170,40 @@ func (m *markdown) instructions(s *Summary) {
 	}
 }
 
-func (m *markdown) top(s *Summary) {
+func variationCell(t *Timed) string {
+	return page.Percent(t.CV) + " (" + page.Percent(t.Variation) + ")"
+}
+
+// finalists is what was measured of the default and of those that were compared with it.
+func (m *markdown) finalists(s *Summary) {
 	if len(s.Top) == 0 {
 		return
 	}
-	title := "## The finalists"
+	title := "The finalists"
 	if s.Winner == nil {
-		title = "## The best trials, unconfirmed"
+		title = "The best trials, unconfirmed"
 	}
-	m.Paragraph("%s", title)
-	header := []string{"", text(s.Compared()), "95 % interval", "speedup", "P(best)", "point"}
-	needs := s.Top[0].Resources != nil
-	if needs {
-		header = append(header, "needs")
-	}
+	m.fold(title)
 	var rows [][]string
-	for i, t := range s.Top {
-		row := []string{fmt.Sprint(i + 1), s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), speedupCell(t),
-			probabilityCell(t), code(t.Point.String())}
-		if needs {
-			row = append(row, t.Needs())
-		}
+	add := func(name string, t Timed) {
+		row := []string{name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), variationCell(&t), speedupCell(t),
+			probabilityCell(t), Throughput(&t), code(t.Point.String()), t.Needs()}
 		rows = append(rows, row)
 	}
-	m.Table(header, rows)
+	if s.Default != nil {
+		add("default", *s.Default)
+	}
+	for i, t := range s.Top {
+		add(fmt.Sprint(i+1), t)
+	}
+	m.Table([]string{"", text(s.Compared()), "95 % interval", "CV (robust CV)", "speedup", "P(best)", "throughput",
+		"point", "needs"}, rows)
+	if e := s.Evidence; e != nil {
+		m.Paragraph("%s it is the median over the %d rounds of the ratio inside each, which is not quite the ratio of the "+
+			"medians. Cliff's δ is %.2f (%s): it compares every sample of the default with every sample of the winner, and 1 "+
+			"means that the winner is always faster. P(best) is the probability of being the best of these. Each round "+
+			"measured all in random order, %s.", speedupMeaning(s), e.Rounds, e.Delta, e.Magnitude, inRounds(s.Study))
+	}
 }
 
 func speedupCell(t Timed) string {
@@ -174,7 +224,7 @@ func (m *markdown) ablation(s *Summary) {
 	if len(s.Ablation) == 0 {
 		return
 	}
-	m.Paragraph("## What each change is worth")
+	m.fold("What each change is worth")
 	m.Paragraph("From the default to the winner, one change at a time, measured interleaved in fresh processes. The " +
 		"order matters: a change may pay only after another.")
 	var rows [][]string
@@ -189,26 +239,11 @@ func (m *markdown) ablation(s *Summary) {
 	m.Table([]string{"change", text(s.Compared()), "this step", "so far"}, rows)
 }
 
-func (m *markdown) importances(s *Summary) {
-	if s.Search.OK < 10 {
-		return
-	}
-	m.Paragraph("## Which parameters matter")
-	m.Paragraph("The share of the variation in log time that each parameter explains by itself, over the %d trials "+
-		"that passed. A hint, not a measurement: interactions between parameters are not counted.", s.Search.OK)
-	var rows [][]string
-	for _, i := range s.Importances {
-		rows = append(rows, []string{code(i.Name), page.WholePercent(i.Share), strings.Repeat("█", int(20*i.Share+0.5))})
-	}
-	m.Table([]string{"parameter", "share", ""}, rows)
-}
-
 func (m *markdown) failures(s *Summary) {
-	m.Paragraph("## What failed")
 	if len(s.Failures) == 0 {
-		m.Paragraph("Nothing.")
 		return
 	}
+	m.fold("What failed")
 	var rows [][]string
 	for _, f := range s.Failures {
 		rows = append(rows,
@@ -218,19 +253,11 @@ func (m *markdown) failures(s *Summary) {
 }
 
 func (m *markdown) background(s *Summary) {
-	m.Paragraph("## How this was found")
+	m.fold("How this was found")
 	for _, f := range background(s) {
 		m.Line("- %s:%s%s", f.What, strings.TrimRight(" "+text(f.Text), " "), strings.TrimRight(" "+code(f.Code), " "))
 	}
 	m.Line("")
-	var rows [][]string
-	for _, row := range timeRows(s) {
-		rows = append(rows, []string{row.what, row.text, row.share})
-	}
-	if rows != nil {
-		m.Paragraph("Where the time went:")
-		m.Table([]string{"", "time", "share of the search"}, rows)
-	}
 	m.Paragraph("Reproduce it with:")
-	m.Line("%s", escape.Fence("sh", s.Study.Command))
+	m.Code("sh", s.Study.Command)
 }

@@ -40,14 +40,6 @@ func (s *Summary) better() string {
 	return "faster"
 }
 
-// timesBetter ends "1.20 times".
-func (s *Summary) timesBetter() string {
-	if m := s.Study.Environment.Measure; m != nil && m.Unit != kernels.Milliseconds {
-		return "as good as the default in " + m.Formula
-	}
-	return "as fast as the default"
-}
-
 // speedupMeaning says what a speedup is.
 func speedupMeaning(s *Summary) string {
 	if m := s.Study.Environment.Measure; m != nil {
@@ -150,19 +142,6 @@ func measuredLines(s *Summary) []string {
 	return lines
 }
 
-func (m *markdown) measured(s *Summary) {
-	rows := measuredRows(s)
-	if rows == nil {
-		return
-	}
-	m.Paragraph("## What was measured")
-	var cells [][]string
-	for _, r := range rows {
-		cells = append(cells, []string{code(r[0]), text(r[1]), text(r[2])})
-	}
-	m.Table([]string{"", "default", "winner"}, cells)
-}
-
 // FrontPoint is a trial that no other beats in all objectives.
 type FrontPoint struct {
 	Trial int         `json:"trial"`
@@ -210,24 +189,6 @@ func (s *Summary) FrontCells(p FrontPoint) (cells []string) {
 		cells = append(cells, q.Text(p.Scores[i]))
 	}
 	return cells
-}
-
-func (m *markdown) front(s *Summary) {
-	if len(s.Front) == 0 {
-		return
-	}
-	m.Paragraph("## Pareto front")
-	m.Paragraph("No trial that was measured is better than one of these in one objective without being worse in " +
-		"another. The search and the comparison with the default go by the first.")
-	var header []string
-	for _, q := range s.Study.Environment.Measure.All {
-		header = append(header, code(q.Formula))
-	}
-	var rows [][]string
-	for _, p := range s.Front {
-		rows = append(rows, append(s.FrontCells(p), code(p.Point.String())))
-	}
-	m.Table(append(header, "point"), rows)
 }
 
 // frontPlot draws the front over the first two objectives, on log scales, and the trials behind

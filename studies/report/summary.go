@@ -213,6 +213,11 @@ func (s *Summary) confirmed(sp *space.Space, contenders, left []confirm.Contende
 	slices.SortStableFunc(s.Top, func(a, b Timed) int {
 		return cmp.Or(cmp.Compare(*b.Best, *a.Best), cmp.Compare(a.Milliseconds, b.Milliseconds))
 	})
+	for i := range s.Top {
+		if slices.ContainsFunc(left, func(c confirm.Contender) bool { return c.Short && c.Point == s.Top[i].Point }) {
+			s.Top[i].Best = nil // nobody knows
+		}
+	}
 }
 
 // unconfirmed ranks the trials of a study that ended before a confirmation.
@@ -255,6 +260,9 @@ func (s *Summary) shown() []*Timed {
 	return slices.DeleteFunc(all, func(t *Timed) bool { return t == nil })
 }
 
+// driftSamples is how many samples of a round show a drift inside it: two in each third.
+const driftSamples = 6
+
 // describe adds to the points on the page what the compiler and the device said
 // about them.
 func (s *Summary) describe(past trial.Past) {
@@ -266,7 +274,7 @@ func (s *Summary) describe(past trial.Past) {
 	for _, r := range past.Rounds {
 		if r.Phase == trial.Confirmation {
 			conditions[r.Point] = conditions[r.Point].Join(r.Outcome.Conditions)
-			if len(r.Outcome.Samples) > 0 {
+			if len(r.Outcome.Samples) >= driftSamples {
 				drifts[r.Point] = append(drifts[r.Point], stats.Drift(r.Outcome.Samples))
 			}
 		}
@@ -322,7 +330,7 @@ func searchFacts(past trial.Past) SearchFacts {
 func failureGroups(past trial.Past) []FailureGroup {
 	var groups []FailureGroup
 	count := func(point space.Point, f *objective.Failure) {
-		if f == nil || f.Reason == confirm.Behind {
+		if f == nil || confirm.LeftRound(f) {
 			return
 		}
 		at := slices.IndexFunc(groups, func(g FailureGroup) bool { return g.Stage == f.Stage && g.Reason == f.Reason })

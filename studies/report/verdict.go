@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"pawl/internal/escape"
 	"pawl/internal/page"
 )
 
@@ -56,54 +57,67 @@ func advise(s *Summary) Advice {
 	case len(s.Top) == 0 && s.Default == nil:
 		return Advice{Nothing, "No point passed every stage, so there is nothing to suggest. See what failed below."}
 	case s.Winner == nil && s.Default != nil && s.Study.Space.Valid == 1:
-		return Advice{Keep, "You already run this: the default is the only point that there is."}
+		return Advice{Keep, "The default is the only valid point."}
+	case s.Winner == nil && s.Default != nil && s.Search.OK > 1 && s.Search.Same == s.Search.OK-1:
+		return Advice{Keep, "All points that passed have the machine code of the default: there is nothing to choose from."}
 	case s.Winner == nil:
 		return Advice{Unconfirmed,
-			"The best points were not yet compared with the default " + inRounds(s.Study) +
-				". Resume the study to confirm them; do not apply anything yet."}
+			fmt.Sprintf("The study ended before its best points were compared with the default %s: apply "+
+				"nothing yet. %s confirms them.", inRounds(s.Study), s.Confirming())}
 	case s.Default == nil:
 		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
 	case e == nil:
-		return Advice{Keep, "You already run this: the default is the best point that was found. Change nothing."}
+		return Advice{Keep, "The default is the best point that was found. Change nothing."}
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise,
-			fmt.Sprintf("The best point is %s %s than the default. Under %s that is probably noise: not worth applying.",
-				page.Percent(e.Speedup-1), s.better(), page.WholePercent(noiseSpeedup-1))}
+			fmt.Sprintf("The best point is less than %s %s than the default, which is probably noise: not worth applying.",
+				page.WholePercent(noiseSpeedup-1), s.better())}
 	case e.least() <= 1:
 		return Advice{Unproven,
-			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget) before applying it.",
-				page.Percent(e.Speedup-1), s.better(), e.doubt())}
+			fmt.Sprintf("The best point measured %s, but %s. Measure longer (--rounds, --budget) before applying it.",
+				s.better(), e.doubt())}
 	case !e.Interval.Bounded():
 		return Advice{Promising,
-			fmt.Sprintf("Promising: %.2f times %s, after %d rounds of %d. %s confirms it.",
-				e.Speedup, s.timesBetter(), e.Rounds, e.Needed, s.Confirming())}
+			fmt.Sprintf("Promising, after %d rounds of %d. %s confirms it.", e.Rounds, e.Needed, s.Confirming())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply,
-			fmt.Sprintf("Worth applying: %.2f times %s, and by more than %s over the whole 95 %% interval.", e.Speedup,
-				s.timesBetter(), page.WholePercent(noiseSpeedup-1))}
+			fmt.Sprintf("Worth applying: %s than the default by more than %s over the whole 95 %% interval.", s.better(),
+				page.WholePercent(noiseSpeedup-1))}
 	case e.Speedup < claimSpeedup:
-		return Advice{Consider,
-			fmt.Sprintf("A small gain of %s, and of %s at least: apply it if that is cheap.", page.Percent(e.Speedup-1),
-				page.Percent(e.least()-1))}
+		return Advice{Consider, "A small gain: apply it if that is cheap."}
 	default:
 		return Advice{Consider,
-			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget), or apply it if that is "+
-				"cheap.", page.Percent(e.Speedup-1), s.better(), e.reservation())}
+			fmt.Sprintf("The best point measured %s, but %s. Measure longer (--rounds, --budget), or apply it if that is "+
+				"cheap.", s.better(), e.reservation())}
 	}
 }
 
-// Confirming is the command that measures the rounds which are missing: with more of them, and with twice the time
-// where the time was over.
+// Figures are the winner's in one line: before, after, and the speedup with its interval; empty where there is none.
+func (s *Summary) Figures() string {
+	if s.Evidence == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s → %s, %.2f× (%s)", s.Written(s.Default.Milliseconds), s.Written(s.Winner.Milliseconds),
+		s.Evidence.Speedup, page.RatioInterval(s.Evidence.Interval))
+}
+
+// Confirming is the command that measures longer: the rounds that are missing or twice as many, in twice the time.
 func (s *Summary) Confirming() string {
-	command := s.Study.Resume()
-	if goals := s.Study.Options.Goals; goals.Rounds < s.Evidence.Needed {
-		command += fmt.Sprintf(" --rounds %d", s.Evidence.Needed)
+	words := s.Study.Resume()
+	if e := s.Evidence; e != nil {
+		rounds := e.Needed
+		if e.Rounds >= rounds {
+			rounds = 2 * e.Rounds
+		}
+		if s.Study.Options.Rounds < rounds {
+			words = append(words, "--rounds", fmt.Sprint(rounds))
+		}
 	}
 	if budget := s.Study.Options.Budget; budget > 0 {
 		spent := max(budget, time.Duration(s.Search.Seconds*float64(time.Second)))
-		command += fmt.Sprintf(" --budget %v", 2*spent.Round(time.Second))
+		words = append(words, "--budget", (2 * spent.Round(time.Second)).String())
 	}
-	return command
+	return escape.Shell(words...)
 }
 
 // reservation says why a gain that is large enough is not worth applying yet.
@@ -111,7 +125,7 @@ func (e *Evidence) reservation() string {
 	if e.least() > noiseSpeedup {
 		return "single runs of both overlap"
 	}
-	return "the 95 % interval begins at " + page.Percent(e.Interval.Low-1)
+	return "the 95 % interval begins below " + page.WholePercent(noiseSpeedup-1)
 }
 
 // least is the smallest speedup to reckon with: the low end of the interval, or of

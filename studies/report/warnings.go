@@ -8,6 +8,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -19,7 +20,7 @@ const NoisyVariation = 0.12
 const LargeDrift = 0.03
 
 // replayed is the backend of a study whose answers come from a record.
-const replayed = "replay"
+const replayed = studies.Replay
 
 // ranHere reports whether pawl ran what was measured: neither a record nor an asker answered.
 func ranHere(s studies.Study) bool { return s.Backend != replayed && s.Backend != studies.Ask }
@@ -60,20 +61,18 @@ func warnings(s *Summary) []string {
 		found = append(found,
 			"Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
 	}
-	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval {
+	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval && s.Advice.Verdict != Promising {
 		found = append(found,
 			fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, "+
 				"--budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
 	}
-	if budget := s.Study.Options.Budget.Seconds(); s.Winner != nil && s.Default != nil &&
-		s.Winner.Point != s.Default.Point &&
-		len(s.Ablation) == 0 && budget > 0 && s.Search.Seconds > budget {
-		found = append(found, "What each change is worth was not measured: the time was over before (--budget).")
+	if s.Evidence != nil && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 && s.Study.Ended != trial.Stopped {
+		found = append(found, "What each change is worth was not measured: too little time was left (--budget).")
 	}
 	if s.Winner == nil && len(s.Top) > 0 {
 		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")
 	}
-	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
+	if s.Evidence != nil && s.Evidence.Interval.Bounded() && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
 		found = append(found, tooClose(s))
 	}
 	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
@@ -112,16 +111,13 @@ func tooClose(s *Summary) string {
 	}
 	var near []string
 	for i, t := range s.Top {
-		if t.Milliseconds < noiseSpeedup*fastest {
+		if t.Milliseconds < noiseSpeedup*fastest && t.Best != nil && *t.Best > 0 {
 			near = append(near, fmt.Sprint(i+1))
 		}
 	}
 	unclear := "No finalist is the fastest with a probability of 50 %"
-	switch len(near) {
-	case 1:
+	if len(near) < 2 {
 		return unclear + ": measure longer (--rounds, --budget)."
-	case len(s.Top):
-		return unclear + ": they are too close to each other, and any of them will do."
 	}
 	return fmt.Sprintf("%s: numbers %s are within %s of the fastest, and any of these will do.", unclear,
 		strings.Join(near, ", "), page.WholePercent(noiseSpeedup-1))

@@ -72,7 +72,7 @@ func (m *markdown) why(s *Summary) {
 		return
 	}
 	w := s.Why
-	m.Paragraph("## Why")
+	m.fold("Why")
 	m.Paragraph("%s", text(w.Why))
 	m.Table([]string{"", "what limits it"}, [][]string{{"default", text(w.Before.Text)}, {"winner", text(w.After.Text)}})
 	if rows := w.rows(); len(rows) > 0 {

@@ -61,13 +61,14 @@ func TestWhy(t *testing.T) {
 		not      string
 	}{
 		"profiled": {profiles,
-			[]string{"## Why", "less time is lost to too few warps", "What could be tried next", "warps resident", "→ 16.8"},
+			[]string{"<summary>Why</summary>", "less time is lost to too few warps", "What could be tried next",
+				"warps resident", "→ 16.8"},
 			"no profiler has looked"},
 		"evidence": {append([]studies.Profile{neighbour}, profiles...),
 			[]string{"1. **too few warps**", "\n   - UNROLL 1 → 2 lowered this loss in 1 of 1 pairs of profiled points\n"},
 			"no profiler has looked"},
 		"compiled": {nil,
-			[]string{"## Why", "bytes spilled a thread", "no profiler has looked at both", "--compare default",
+			[]string{"<summary>Why</summary>", "bytes spilled a thread", "no profiler has looked at both", "--compare default",
 				"registers a thread | 32 → 128"}, "too few warps"},
 		"half": {profiles[:2], []string{"no profiler has looked at both"}, "→ 16.8"},
 	} {

@@ -21,7 +21,7 @@ import (
 )
 
 // Replay is the backend that answers from a record.
-const Replay = "replay"
+const Replay = studies.Replay
 
 // DefaultKernel is tuned when none is named.
 const DefaultKernel = "attention"

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective/devices"
 	"pawl/search"
@@ -87,11 +89,12 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	begun := time.Now()
 	s, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Options: o, subject: s}
+	r := &run{Options: o, subject: s, begun: begun}
 	defer func() { r.close() }()
 	if r.store, err = studies.Open(ctx, o.Database); err != nil {
 		return nil, err
@@ -105,23 +108,24 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 		return nil, err
 	}
 	defer unlock()
-	if err := r.search(ctx, study, past); err != nil {
+	finished, err := r.search(ctx, study, past)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.profile(ctx, study); err != nil {
-		return nil, explain(err, study)
+		return nil, explain(err, study, finished)
 	}
 	if err := r.across(ctx, study); err != nil {
-		return nil, explain(err, study)
+		return nil, explain(err, study, finished)
 	}
 	return report.Read(context.WithoutCancel(ctx), r.store, study.ID)
 }
 
-// search runs the search of a study and records how it ended.
-func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) error {
+// search runs the search of a study and records how it ended. It returns the number of finished trials.
+func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) (finished int, err error) {
 	earlier, err := r.earlier(ctx, study)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	memories, followed := r.memories(study, earlier)
 	if text := remembrance(study, followed); text != "" && len(past.Trials) == 0 {
@@ -131,6 +135,9 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	goals := r.limited()
 	if r.elsewhere(study) {
 		goals.Budget -= time.Duration(acrossShare * float64(goals.Budget))
+	}
+	if goals.Budget > 0 { // of which opening the kernel has used some, unless it was opened before
+		goals.Budget = max(goals.Budget-time.Since(r.begun), goals.Budget/2)
 	}
 	options := r.how
 	options.Goals, options.Sampler, options.Seed = goals, study.Sampler, study.Seed
@@ -142,10 +149,15 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
 		err = errors.Join(err, finishErr)
 	}
-	if err != nil {
-		return explain(err, study)
+	for _, t := range result.Trials {
+		if t.Finished {
+			finished++
+		}
 	}
-	return nil
+	if err != nil {
+		return finished, explain(err, study, finished)
+	}
+	return finished, nil
 }
 
 // searchOn searches, and confirms on another device where that of a farm has left.
@@ -189,6 +201,7 @@ type run struct {
 	Options
 	*subject
 	store *studies.Store
+	begun time.Time
 }
 
 // limited returns the goals, with the default budget where there is no limit. Whoever measures themselves end when
@@ -202,12 +215,21 @@ func (o Options) limited() trial.Goals {
 }
 
 // explain adds to an error what the user can do about it.
-func explain(err error, study studies.Study) error {
+func explain(err error, study studies.Study, finished int) error {
 	if errors.As(err, new(*search.NothingCompilesError)) {
 		return fmt.Errorf("%w\nThe search was ended to save your time. Fix the source or the flags in the manifest "+
 			"(flags: %s), or try another compiler with CC", err, study.Environment.Flags)
 	}
-	return fmt.Errorf("%w\nFinished trials are saved as study %d; %s goes on", err, study.ID, study.Resume())
+	if errors.As(err, new(*search.DefaultUnmetError)) {
+		return fmt.Errorf("%w\nEverything is compared with the default. Give the manifest a default that meets it, or "+
+			"change the requirement; pawl check %s tries it", err, study.Origin)
+	}
+	if finished == 0 {
+		return err
+	}
+	return fmt.Errorf("%w\n%s as study %d; %s goes on", err,
+		page.Count(finished, "finished trial is saved", "finished trials are saved"), study.ID,
+		escape.Shell(study.Resume()...))
 }
 
 // check finds what is wrong with what was asked for. Errors name the flags of pawl

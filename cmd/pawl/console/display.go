@@ -90,6 +90,9 @@ func (d *Display) startBars(f *os.File) {
 }
 
 func (d *Display) Update(p search.Progress) {
+	if p.Plan != "" {
+		fmt.Fprintln(d, p.Plan)
+	}
 	if d.bar != nil {
 		d.last.Store(&p)
 		d.bar.SetCurrent(int64(999 * done(p))) // a full bar would be closed, and the next phase needs it
@@ -133,7 +136,7 @@ func done(p search.Progress) float64 {
 		share = float64(p.Finished) / float64(p.Limit)
 	}
 	if p.Budget > 0 && p.Phase == search.SearchPhase {
-		share = max(share, p.Elapsed.Seconds()/(search.SearchShare*p.Budget.Seconds()))
+		share = max(share, p.Elapsed.Seconds()/p.SearchTime.Seconds())
 	}
 	return min(share, 1)
 }
@@ -161,10 +164,10 @@ func phaseName(phase trial.Phase) string {
 func leftText(p search.Progress) string {
 	switch {
 	case p.Budget > 0:
-		return " " + max(p.Budget-p.Elapsed, 0).Round(time.Second).String() + " left"
+		return " at most " + max(p.Budget-p.Elapsed, 0).Round(time.Second).String() + " left"
 	case p.Limit > 0 && p.Finished > 0 && p.Phase == search.SearchPhase:
 		left := p.Elapsed * time.Duration(p.Limit-p.Finished) / time.Duration(p.Finished)
-		return " about " + left.Round(time.Second).String() + " left"
+		return " about " + left.Round(time.Second).String() + " left to search"
 	}
 	return ""
 }

@@ -102,9 +102,9 @@ func printLesson(w io.Writer, l lessons.Lesson) {
 	case l.Milliseconds == 0:
 		line("  no trial has passed")
 	case l.Confirmed > 0:
-		line("  best: %s at %s, confirmed by study %d", page.Milliseconds(l.Milliseconds), l.Best, l.Confirmed)
+		line("  fastest finalist: %s at %s, in study %d", page.Milliseconds(l.Milliseconds), l.Best, l.Confirmed)
 	default:
-		line("  fastest trial, not confirmed: %s at %s", page.Milliseconds(l.Milliseconds), l.Best)
+		line("  fastest trial, never measured again: %s at %s", page.Milliseconds(l.Milliseconds), l.Best)
 	}
 	section := func(title string, lines []string) {
 		for i, text := range lines {

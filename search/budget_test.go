@@ -1,0 +1,105 @@
+package search_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/search/confirm"
+	"pawl/search/replay"
+	"pawl/search/trial"
+	"pawl/space"
+)
+
+// program is an evaluator whose runs take their time, on the clock of the test.
+type program struct {
+	search.Evaluator
+	run  time.Duration
+	hang space.Point // which never ends
+}
+
+// pass lets runs take place.
+func (p program) pass(ctx context.Context, point space.Point, runs int) error {
+	took := time.Duration(runs) * p.run
+	if point == p.hang {
+		took = time.Hour
+	}
+	select {
+	case <-time.After(took):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (p program) Measure(ctx context.Context, point objective.Prepared,
+	incumbent float64) (objective.Outcome, error) {
+	outcome, err := p.Evaluator.Measure(ctx, point, incumbent)
+	if err != nil || outcome.Failure != nil {
+		return outcome, err
+	}
+	runs := 5
+	if p.run > time.Second { // one is a measurement
+		runs = 1
+	}
+	outcome.Samples = outcome.Samples[:runs]
+	outcome.Spent.Check, outcome.Spent.Measure = p.run, time.Duration(runs)*p.run
+	return outcome, p.pass(ctx, point.Point, 1+runs)
+}
+
+func (p program) Verify(ctx context.Context, point objective.Prepared) (*objective.Failure, error) {
+	return nil, p.pass(ctx, point.Point, 1)
+}
+
+func (p program) Sample(ctx context.Context, point objective.Prepared, samples int) (objective.Outcome, error) {
+	outcome, err := p.Evaluator.Sample(ctx, point, samples)
+	if err == nil {
+		err = p.pass(ctx, point.Point, samples)
+	}
+	return outcome, err
+}
+
+// Whatever runs, the end comes when it was promised; the rounds of an interval are paid for where runs allow it.
+func TestABudgetIsAPromise(t *testing.T) {
+	s := recordedSpace(t)
+	for name, c := range map[string]struct {
+		run, budget time.Duration
+		hang        space.Point
+		rounds      int // at least
+		plan        string
+	}{
+		"short":  {run: 10 * time.Millisecond, budget: 45 * time.Second, rounds: 8},
+		"medium": {run: 300 * time.Millisecond, budget: 30 * time.Second, rounds: 6},
+		"long": {run: 2 * time.Second, budget: 60 * time.Second, rounds: 6,
+			plan: "one run takes 2 s: 1m0s allow 30 runs, of which 14 are reserved to confirm 1 finalist"},
+		"too long": {run: 20 * time.Second, budget: 100 * time.Second,
+			plan: "one run takes 20 s: 1m40s allow 5 runs, too few to confirm a winner; --budget 7m21s is enough"},
+		"hanging": {run: 10 * time.Millisecond, budget: 45 * time.Second, rounds: 8, hang: s.Optimum().Point},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begun, plan := time.Now(), ""
+			result, err := search.Run(t.Context(), s.Pool(),
+				program{Evaluator: replay.NewEvaluator(s, 1), run: c.run, hang: c.hang}, &memory{}, trial.Past{},
+				search.Options{Sampler: "random", Seed: 1, Goals: trial.Goals{Budget: c.budget}, Observe: func(p search.Progress) {
+					plan += p.Plan
+				}})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if took := time.Since(begun); took > c.budget*11/10 || took < c.budget/4 {
+				t.Errorf("%s: %v for a budget of %v", name, took, c.budget)
+			}
+			rounds := 0
+			if contenders := confirm.Contenders(result.Rounds, trial.Confirmation); len(contenders) > 0 {
+				rounds = len(contenders[0].Rounds)
+			}
+			if rounds < c.rounds || !strings.Contains(plan, c.plan) || c.plan == "" && c.run < time.Second/10 && plan != "" {
+				t.Errorf("%s: %d rounds, %q", name, rounds, plan)
+			}
+		})
+	}
+}
