@@ -58,6 +58,8 @@ type Evaluator struct {
 	benchmark *benchmark
 	measured  *measurementCache
 	score     *score
+	// stopwatches time what shares a worker's memory; nil on other devices.
+	stopwatches *stopwatches
 }
 
 // NewEvaluator returns an evaluator. Close it to end its worker processes.
@@ -113,7 +115,8 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		e.onDevice = check.OnDevice{Target: target}
 		e.checker, e.benchmark.timer, e.runner.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
 	} else {
-		e.checker, e.benchmark.timer = check.Here{Target: target}, newStopwatches(k, e.oracle, e.WorkloadCase()).timer
+		e.stopwatches = &stopwatches{kernel: k, oracle: e.oracle, workload: e.WorkloadCase()}
+		e.checker, e.benchmark.timer = check.Here{Target: target}, e.stopwatches.timer
 	}
 	if k.Measures(kernels.Energy) {
 		options.Measurements = nil // which keep samples of the time alone
