@@ -17,7 +17,8 @@ type fuzzer struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
 	seed     uint64
-	quick    int // cases of the quick tier
+	full     uint64 // the seed of the full tier
+	quick    int    // cases of the quick tier
 	checker  check.Checker
 	notes    *check.Notes
 	runner   *runner
@@ -47,7 +48,7 @@ func (f *fuzzer) QuickCases(point space.Point) []check.Case {
 
 // FullCases returns the full tier of a point.
 func (f *fuzzer) FullCases(point space.Point) []check.Case {
-	return check.Full(f.kernel, f.workload, point, f.seed)
+	return check.Full(f.kernel, f.workload, point, f.full)
 }
 
 // Note returns what was noticed about a point beside failures, and which sizes it

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective/cache"
 	"pawl/objective/check"
@@ -23,8 +24,11 @@ type Options struct {
 	// QuickCases is the number of shapes that every trial is checked on beside
 	// the workload itself. Zero means 5.
 	QuickCases int
-	// Seed fixes the inputs of the workload and of the full matrix.
+	// Seed fixes the inputs of the workload and of the quick tier.
 	Seed uint64
+	// FullSeed fixes those of the full tier. Zero means another for every evaluator, so that no
+	// kernel is made for them.
+	FullSeed uint64
 	// Residents are the workers to use on a device that keeps them, shared with
 	// other evaluators; whoever made them ends them. Nil means workers of one's
 	// own.
@@ -94,6 +98,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		kernel:   k,
 		workload: w,
 		seed:     options.Seed,
+		full:     cmp.Or(options.FullSeed, stats.FreshSeed()),
 		quick:    options.QuickCases,
 		notes:    &check.Notes{},
 		runner:   e.runner,
@@ -143,6 +148,15 @@ func (e *Evaluator) Close() {
 	e.oracle.Close()
 	if e.options.Residents == nil {
 		e.End()
+	}
+}
+
+// Refresh begins a round: the samples that follow come from fresh processes, and inputs whose answers
+// are known are others than before.
+func (e *Evaluator) Refresh() {
+	e.Residents.Refresh()
+	if e.stopwatches != nil {
+		e.stopwatches.renew()
 	}
 }
 
