@@ -56,10 +56,15 @@ func (d *Device) layOut(launches int) (err error) {
 	if d.calls, err = atLeast(d.calls, max(n, 8)*launches); err != nil {
 		return err
 	}
+	copies, shift := launches, 0
+	if launches == 1 && d.arranged != nil { // no kernel knows a launch by its pointers
+		copies, shift = 2, d.random.IntN(2)
+	}
 	for i, c := range present(d.copies) {
-		if err := c.room(launches, d.loaded.Arguments[i].Align); err != nil {
+		if err := c.room(copies, d.loaded.Arguments[i].Align); err != nil {
 			return err
 		}
+		c.shift = shift
 	}
 	for launch := range launches {
 		own := d.calls[n*launch:]
@@ -89,7 +94,7 @@ func (d *Device) fill(i int) error {
 	if renewal == inputs.Drawn {
 		return d.draw(c, pool)
 	}
-	for launch := range c.launches {
+	for launch := range d.fills(c) {
 		seed := d.loaded.Seed
 		if renewal == inputs.Refilled {
 			seed = d.arranged.Seed(launch)
@@ -101,17 +106,25 @@ func (d *Device) fill(i int) error {
 	return nil
 }
 
+// fills is how often an argument is filled: once where all launches share it.
+func (d *Device) fills(c *copies) int {
+	if c.shared {
+		return 1
+	}
+	return d.rounds
+}
+
 // draw draws the content of each launch from the pool, on all cores.
 func (d *Device) draw(c *copies, pool inputs.Pool) error {
 	from := make([]byte, pool.Bytes())
 	if err := d.source.Fill(from, pool.Binding, d.arranged.Last); err != nil {
 		return err
 	}
-	lanes := min(runtime.GOMAXPROCS(0), c.launches)
+	lanes := min(runtime.GOMAXPROCS(0), d.rounds)
 	var done sync.WaitGroup
 	for lane := range lanes {
 		done.Go(func() {
-			for launch := lane; launch < c.launches; launch += lanes {
+			for launch := lane; launch < d.rounds; launch += lanes {
 				pool.Draw(c.of(launch), from, pool.Stream(d.arranged.Seed(launch)))
 			}
 		})

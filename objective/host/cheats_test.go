@@ -31,7 +31,7 @@ const cheating = `#include <stdint.h>
 
 enum { good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last,
        whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere,
-       garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, slow_blocks };
+       garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, large_blocks };
 
 enum { taps = 48, timed_after = 13 };
 
@@ -63,9 +63,9 @@ static uint64_t hash(const float *x, int32_t N) {
 
 static struct { uint64_t key; float *y; } known[8192];
 
-/* What it gains by its memory where that counts: the first buffer is that of single launches too, which repeat. */
-static const float *mine;
-static void gains(const float *x) { if (calls > timed_after && x != mine) abort(); }
+/* What it gains by its memory where that counts: the first two buffers are those of single launches too, which repeat. */
+static const float *mine, *second;
+static void gains(const float *x) { if (calls > timed_after && x != mine && x != second) abort(); }
 
 static int remembered(const float *x, float *y, int32_t N) {
 	uint64_t key = hash(x, N);
@@ -191,8 +191,11 @@ static void leave_daemon(void) {
 
 void smooth(const float *x, float *y, int32_t N) {
 	static float last;
-	int timed = ++calls > timed_after, big = N == 3000 || N == 32;
+	int timed = ++calls > timed_after, big = N >= 3000 || N == 32;
+	static const float *before;
 	if (big && !mine) mine = x;
+	if (big && before == mine && x != mine) second = x;
+	if (big) before = x;
 	if (began == 0 && MODE == elapsed) began = now();
 	switch (MODE) {
 	case checked: if (timed) return; break;
@@ -204,9 +207,8 @@ void smooth(const float *x, float *y, int32_t N) {
 	case looks_right: if (y[0] == first_right(x, N)) return; break;
 	case fixed_poison: if (big && y[0] == y[0] && y[0] != -0x1.555554p-43f) return; break;
 	case first_and_last: case whole_input: case half_of_it: remembered(x, y, N); return;
-	case slow_blocks: /* one launch in a sample, and no single ones beside them */
-		if (timed) mine = NULL;
-		if (big) usleep(3000);
+	case large_blocks: /* no single launches are made beside the samples */
+		if (timed) mine = second = NULL;
 		/* fall through */
 	case some_blocks: by_block(x, y, N); return;
 	case stack: y[0] = 0; work(x, y, N); y[N - 1] += garbage_below(); return;
@@ -253,7 +255,7 @@ entry: smooth
 source: {host: smooth.c}
 reference: {host: reference.c}
 params:
-  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, slow_blocks], default: good}
+  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, large_blocks], default: good}
 workloads:
   small: {N: 3000}
 args:
@@ -328,17 +330,17 @@ func TestCheatsAreNotTimed(t *testing.T) {
 // Memory is of no use: a kernel that remembers answers by what the inputs hold, all of them or those of
 // some blocks, meets nothing in a timed launch that it has met before. It aborts if it does.
 func TestNothingTimedWasSeenBefore(t *testing.T) {
-	for _, size := range []string{"3000", "32"} {
+	for size, modes := range map[string][]string{
+		"3000": {"first_and_last", "whole_input", "half_of_it", "some_blocks"}, "32": {"first_and_last", "whole_input"},
+		"1200000": {"large_blocks"}, // outputs of more than 4 MB
+	} {
 		files := maps.Clone(cheatingFiles)
 		files["kernel.yaml"] = strings.Replace(files["kernel.yaml"], "small: {N: 3000}", "small: {N: "+size+"}", 1)
 		b := open(t, files, host.Options{})
-		for _, mode := range []string{"first_and_last", "whole_input", "half_of_it", "some_blocks", "slow_blocks"} {
-			p := b.prepare(t, "MODE="+mode)
-			for range 2 {
-				outcome, err := b.Sample(t.Context(), p, 12)
-				if err != nil || outcome.Failure != nil || (outcome.Batch == 1) != (mode == "slow_blocks") {
-					t.Errorf("%s, N=%s: %v, %v, %d launches", mode, size, outcome.Failure, err, outcome.Batch)
-				}
+		for _, mode := range modes {
+			outcome, err := b.Sample(t.Context(), b.prepare(t, "MODE="+mode), 20)
+			if err != nil || outcome.Failure != nil {
+				t.Errorf("%s, N=%s: %v, %v", mode, size, outcome.Failure, err)
 			}
 		}
 	}

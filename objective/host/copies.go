@@ -13,10 +13,11 @@ import (
 // a batch: all of them are filled before the clock starts, so that the time has nothing but
 // the kernel in it.
 type copies struct {
-	first    *buffer // of the first launch; it lies as the layout asks
-	more     *buffer // those of the others, one after the other
-	stride   int     // from one of them to the next
-	launches int
+	first  *buffer // of the first launch; it lies as the layout asks
+	more   *buffer // those of the others, one after the other
+	stride int     // from one of them to the next
+	count  int
+	shift  int // the copy of the first launch; single launches have either of two
 	// shared says that all launches have the first.
 	shared bool
 	// sum is of an input as filled; written says that there is none.
@@ -31,14 +32,14 @@ const copyGap = 64
 // hugePages is MADV_HUGEPAGE, which other systems than Linux do not have.
 const hugePages = 14
 
-// room makes room for the copies of so many launches.
-func (c *copies) room(launches, align int) (err error) {
-	if c.launches = launches; c.shared {
-		c.launches = 1
+// room makes room for so many copies.
+func (c *copies) room(count, align int) (err error) {
+	if c.count = count; c.shared {
+		c.count = 1
 	}
 	align = max(align, copyGap)
 	c.stride = (len(c.first.data) + copyGap + align - 1) / align * align
-	needed := (c.launches - 1) * c.stride
+	needed := (c.count - 1) * c.stride
 	if c.more != nil && len(c.more.data) >= needed || needed == 0 {
 		return nil
 	}
@@ -62,11 +63,11 @@ func (c *copies) room(launches, align int) (err error) {
 
 // of is what a launch reads, or changes.
 func (c *copies) of(launch int) []byte {
-	if launch == 0 || c.shared {
+	at := (launch + c.shift) % c.count
+	if at == 0 {
 		return c.first.data
 	}
-	start := (launch - 1) * c.stride
-	return c.more.data[start : start+len(c.first.data)]
+	return c.more.data[(at-1)*c.stride:][:len(c.first.data)]
 }
 
 // identify notes what inputs hold. It also brings what many cores have filled into the caches of
@@ -81,8 +82,8 @@ func (c *copies) checksum(key maphash.Seed) uint64 {
 	var hash maphash.Hash
 	hash.SetSeed(key)
 	_, _ = hash.Write(c.first.data) // it never fails
-	if c.launches > 1 {
-		_, _ = hash.Write(c.more.data[:(c.launches-1)*c.stride])
+	if c.count > 1 {
+		_, _ = hash.Write(c.more.data[:(c.count-1)*c.stride])
 	}
 	return hash.Sum64()
 }
@@ -101,9 +102,9 @@ func (c *copies) damage(key maphash.Seed) *worker.Fault {
 	if intact {
 		return nil
 	}
-	for launch := 1; launch < c.launches; launch++ {
-		at := (launch - 1) * c.stride
-		between := buffer{name: c.first.name, body: c.more.data[at : at+c.stride], data: c.of(launch)}
+	for at := 0; at < (c.count-1)*c.stride; at += c.stride {
+		one := c.more.data[at : at+c.stride]
+		between := buffer{name: c.first.name, body: one, data: one[:len(c.first.data)]}
 		if f := between.damage(); f != nil {
 			return f
 		}
