@@ -35,13 +35,12 @@ type Finding struct {
 	Case    check.Case
 }
 
-// WorkloadCase is the workload, with the very inputs that are timed.
+// WorkloadCase is the workload.
 func (f *fuzzer) WorkloadCase() check.Case {
 	return check.Case{Dims: f.workload.Dims, Seed: f.seed, Layout: worker.Aligned}
 }
 
-// QuickCases returns the quick tier of a point. The workload comes last, with the
-// very inputs that are timed next.
+// QuickCases returns the quick tier of a point. The workload comes last.
 func (f *fuzzer) QuickCases(point space.Point) []check.Case {
 	return append(check.Quick(f.kernel, f.workload, point, f.quick, f.seed), f.WorkloadCase())
 }

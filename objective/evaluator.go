@@ -255,8 +255,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 	return outcome, err
 }
 
-// checkQuickly checks a few small shapes and then the workload itself, with
-// the very inputs that are timed next.
+// checkQuickly checks a few small shapes and then the workload itself.
 func (e *Evaluator) checkQuickly(ctx context.Context, s *worker.Session, p Prepared) (*Failure, error) {
 	if p.by != e { // another evaluator may have another workload
 		return e.check(ctx, s, p, e.QuickCases(p.Point)...)

@@ -20,7 +20,8 @@ var drawn = []arguments.Binding{
 	{
 		Name: "pairs", Type: "u8", Count: 12 * 1000, Stride: 12, Fields: []arguments.Field{
 			{Binding: arguments.Binding{Name: "pairs.x", Type: "f32", Fill: arguments.Normal, Count: 2000}, Lanes: 2},
-			{Binding: arguments.Binding{Name: "pairs.w", Type: "f32", Fill: arguments.Uniform, Count: 1000}, Offset: 8, Lanes: 1},
+			{Binding: arguments.Binding{Name: "pairs.w", Type: "f32", Fill: arguments.Uniform, Count: 1000},
+				Offset: 8, Lanes: 1},
 		},
 	},
 }

@@ -127,7 +127,8 @@ func (p *support) fill(element element.Type, at driver.Address, count int64, r i
 func (p *support) draw(first *buffer, buffers int, of inputs.Pool, stream uint64) error {
 	blocks := min(first.size/4/supportThreads+1, max(supportBlocks/buffers, 1))
 	return p.launch(p.drawer, [3]int64{int64(blocks), int64(buffers), 1}, supportThreads, uint64(first.data),
-		uint64(first.stride()), uint64(first.size), uint64(p.pool), uint64(of.Units), uint64(of.Unit), uint64(of.Flips), stream)
+		uint64(first.stride()), uint64(first.size), uint64(p.pool), uint64(of.Units), uint64(of.Unit),
+		uint64(of.Flips), stream)
 }
 
 // clear forgets the first n findings.

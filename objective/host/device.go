@@ -287,7 +287,8 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 		return worker.Timing{}, fmt.Errorf("time before load")
 	}
 	if t.Samples != 1 || t.Batch != d.rounds {
-		return worker.Timing{}, fmt.Errorf("%d samples of %d launches, and there are inputs for one of %d", t.Samples, t.Batch, d.rounds)
+		return worker.Timing{}, fmt.Errorf("%d samples of %d launches, and there are inputs for one of %d", t.Samples,
+			t.Batch, d.rounds)
 	}
 	nanoseconds, err := d.launch(t.Batch)
 	return worker.Timing{Batch: t.Batch, Samples: []float64{float64(nanoseconds) / float64(t.Batch) / 1e6}}, err
