@@ -18,7 +18,8 @@ type fuzzer struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
 	seed     uint64
-	quick    int // cases of the quick tier
+	full     uint64 // the seed of the full tier
+	quick    int    // cases of the quick tier
 	checker  check.Checker
 	notes    *check.Notes
 	runner   *runner
@@ -38,20 +39,19 @@ type Finding struct {
 	Case    check.Case
 }
 
-// WorkloadCase is the workload, with the very inputs that are timed.
+// WorkloadCase is the workload.
 func (f *fuzzer) WorkloadCase() check.Case {
 	return check.Case{Dims: f.workload.Dims, Seed: f.seed, Layout: worker.Aligned}
 }
 
-// QuickCases returns the quick tier of a point. The workload comes last, with the
-// very inputs that are timed next.
+// QuickCases returns the quick tier of a point. The workload comes last.
 func (f *fuzzer) QuickCases(point space.Point) []check.Case {
 	return append(check.Quick(f.kernel, f.workload, point, f.quick, f.seed), f.WorkloadCase())
 }
 
 // FullCases returns the full tier of a point.
 func (f *fuzzer) FullCases(point space.Point) []check.Case {
-	return check.Full(f.kernel, f.workload, point, f.seed)
+	return check.Full(f.kernel, f.workload, point, f.full)
 }
 
 // Note returns what was noticed about a point beside failures, and which sizes it

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective/cache"
 	"pawl/objective/check"
@@ -23,8 +24,11 @@ type Options struct {
 	// QuickCases is the number of shapes that every trial is checked on beside
 	// the workload itself. Zero means 5.
 	QuickCases int
-	// Seed fixes the inputs of the workload and of the full matrix.
+	// Seed fixes the inputs of the workload and of the quick tier.
 	Seed uint64
+	// FullSeed fixes those of the full tier. Zero means another for every evaluator, so that no
+	// kernel is made for them.
+	FullSeed uint64
 	// Residents are the workers to use on a device that keeps them, shared with
 	// other evaluators; whoever made them ends them. Nil means workers of one's
 	// own.
@@ -58,6 +62,8 @@ type Evaluator struct {
 	benchmark *benchmark
 	measured  *measurementCache
 	score     *score
+	// stopwatches time what shares a worker's memory; nil on other devices.
+	stopwatches *stopwatches
 }
 
 // NewEvaluator returns an evaluator. Close it to end its worker processes.
@@ -92,6 +98,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		kernel:   k,
 		workload: w,
 		seed:     options.Seed,
+		full:     cmp.Or(options.FullSeed, stats.FreshSeed()),
 		quick:    options.QuickCases,
 		notes:    &check.Notes{},
 		runner:   e.runner,
@@ -113,7 +120,8 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		e.onDevice = check.OnDevice{Target: target}
 		e.checker, e.benchmark.timer, e.runner.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
 	} else {
-		e.checker, e.benchmark.timer = check.Here{Target: target}, newStopwatches(k, e.oracle, e.WorkloadCase()).timer
+		e.stopwatches = &stopwatches{kernel: k, oracle: e.oracle, workload: e.WorkloadCase()}
+		e.checker, e.benchmark.timer = check.Here{Target: target}, e.stopwatches.timer
 	}
 	if k.Measures(kernels.Energy) {
 		options.Measurements = nil // which keep samples of the time alone
@@ -140,6 +148,15 @@ func (e *Evaluator) Close() {
 	e.oracle.Close()
 	if e.options.Residents == nil {
 		e.End()
+	}
+}
+
+// Refresh begins a round: the samples that follow come from fresh processes, and inputs whose answers
+// are known are others than before.
+func (e *Evaluator) Refresh() {
+	e.Residents.Refresh()
+	if e.stopwatches != nil {
+		e.stopwatches.renew()
 	}
 }
 
@@ -244,8 +261,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 	return outcome, err
 }
 
-// checkQuickly checks a few small shapes and then the workload itself, with
-// the very inputs that are timed next.
+// checkQuickly checks a few small shapes and then the workload itself.
 func (e *Evaluator) checkQuickly(ctx context.Context, s *worker.Session, p Prepared) (*Failure, error) {
 	if p.by != e { // another evaluator may have another workload
 		return e.check(ctx, s, p, e.QuickCases(p.Point)...)

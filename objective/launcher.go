@@ -24,6 +24,9 @@ type content struct {
 	answer *check.Answer
 }
 
+// unknown is a content that no launch has seen.
+func (l *launcher) unknown() content { return content{seed: l.random.Uint64()} }
+
 const (
 	// A claim may be so much less than what this process saw, in part and in all:
 	// answers travel, and this process may have to wait for a core. A claim that
@@ -56,10 +59,10 @@ func (c claim) fault() *worker.Fault {
 	}
 }
 
-// launch gets inputs ready and times launches on them.
-func (l *launcher) launch(ctx context.Context, batch int, inputs worker.Arrange) (claim, *worker.Fault, error) {
-	inputs.Launches = batch
-	if fault, err := l.session.Arrange(ctx, inputs); fault != nil || err != nil {
+// launch times launches, each on inputs of its own; those of the last are given.
+func (l *launcher) launch(ctx context.Context, batch int, last content) (claim, *worker.Fault, error) {
+	arranged := worker.Arrange{Launches: batch, Last: last.seed, Others: l.random.Uint64()}
+	if fault, err := l.session.Arrange(ctx, arranged); fault != nil || err != nil {
 		return claim{}, fault, err
 	}
 	timing, fault, err := l.session.Time(ctx, worker.Time{Samples: 1, Batch: batch})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"pawl/kernels"
@@ -20,20 +21,21 @@ import (
 //   - A sample is a request that does nothing but launch, so many times as nobody
 //     can foresee. What the worker claims that it took must agree with the time
 //     between request and answer here.
-//   - Launches go round two sets of inputs with different contents and write one
-//     set of outputs, poisoned before: none finds its own right answer there. After
-//     the sample the outputs, the inputs and the bytes beside them are looked at.
-//   - Single launches are timed on inputs that the kernel has not seen: see unseen.
+//   - Each launch has inputs that were drawn for it, by seeds of this process: nothing
+//     that a kernel remembers is of use to it.
+//   - One sample in five, chosen at random, ends with inputs whose right answer is known and
+//     which this process of the kernel has not seen. All launches write one set of outputs,
+//     poisoned before: none finds its own right answer there.
+//   - After each sample the inputs and the bytes beside them are looked at.
 type stopwatch struct {
 	*launcher
-	// contents are what the inputs hold that launches go round.
-	contents [2]content
-	unseen   *unseen
-	inputs   int // bytes of one set
-	batch    int
-	most     int // launches of a sample
-	slow     bool
-	share    float64 // the part of the samples whose outputs are compared
+	// know returns contents with known answers, by number.
+	know  func(context.Context, int) (content, error)
+	shown int // how many of them the kernel has seen
+	batch int
+	most  int // launches of a sample
+	slow  bool
+	share float64 // the part of the samples that are looked at
 }
 
 const (
@@ -45,18 +47,20 @@ const (
 	warmUp = 5 * time.Millisecond
 	// slowLaunch is when a launch is worth a sample of its own, in milliseconds.
 	slowLaunch = 20
-	// mostBatch bounds the launches of a sample: more belong to a kernel that does
-	// nothing.
-	mostBatch = 1 << 24
-	// Each launch of a sample has a copy of its own of what the kernel changes: this bounds
-	// their bytes, and their number. A sample may be shorter than it should be then.
-	restoredBytes = 64 << 20
-	mostRestored  = 1 << 16
+	// Each launch of a sample has inputs of its own: this bounds their bytes, and their
+	// number. A sample may be shorter than it should be then.
+	batchBytes = 16 << 20
+	mostBatch  = 1 << 16
+	// mostTries bounds the batches that are tried before the first sample.
+	mostTries = 20
 	// comparedBytes is how many bytes of outputs are compared after every sample; of
 	// larger ones after some.
 	comparedBytes = 4 << 20
-	// spotChecks is how many single launches are compared after each sample.
-	spotChecks = 2
+	// knownEvery is how many samples have one with a known answer, up to mostKnown of them.
+	knownEvery = 5
+	mostKnown  = 8
+	// spotChecks is how many single launches follow on those inputs.
+	spotChecks = 2 * knownEvery
 )
 
 // stopwatches makes stopwatches for one workload.
@@ -64,52 +68,52 @@ type stopwatches struct {
 	kernel   *kernels.Kernel
 	oracle   *check.Oracle
 	workload check.Case
-	// seeds are of the inputs that are timed: the seed that was asked for, another that
-	// launches go round, and the one that is shown once. Nobody can foresee the others.
-	seeds [3]uint64
+
+	mu    sync.Mutex
+	seeds []uint64 // of the contents with known answers; nobody can foresee them
 }
 
-func newStopwatches(k *kernels.Kernel, o *check.Oracle, workload check.Case) *stopwatches {
-	return &stopwatches{k, o, workload, [...]uint64{workload.Seed, rand.Uint64(), rand.Uint64()}}
+// renew forgets the contents with known answers: those that follow are others.
+func (m *stopwatches) renew() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seeds = nil
+}
+
+// seed is that of a content with a known answer.
+func (m *stopwatches) seed(number int) uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(m.seeds) <= number {
+		m.seeds = append(m.seeds, rand.Uint64()|1)
+	}
+	return m.seeds[number]
 }
 
 // timer takes samples with a new stopwatch.
-func (m *stopwatches) timer(ctx context.Context, s *worker.Session, p Prepared, _ worker.Time) (takeSamples, error) {
-	l := &launcher{s, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
-	w := &stopwatch{launcher: l, unseen: &unseen{launcher: l}}
-	contents := []*content{&w.contents[0], &w.contents[1], &w.unseen.held}
-	bytes := 0
-	for i, seed := range m.seeds {
-		c := m.workload
-		c.Seed = seed
-		bindings, err := c.Bind(m.kernel)
-		if err != nil {
-			return nil, err
-		}
-		for at := range bindings {
-			if bindings[at].Symbol != "" { // set once, and the same for all launches
-				bindings[at].Seed = &m.seeds[0]
-			}
-		}
-		answer, err := m.oracle.Know(ctx, s.Slot.Worker, p.Point, c, bindings)
-		if err != nil {
-			return nil, err
-		}
-		*contents[i] = content{seed, &answer}
-		bytes = answer.Bytes()
-		if w.inputs, err = bufferBytes(bindings, func(b arguments.Binding) bool { return !b.Out && !b.Scratch }); err != nil {
-			return nil, err
-		}
-		restored, err := bufferBytes(bindings, func(b arguments.Binding) bool { return b.Restored })
-		if err != nil {
-			return nil, err
-		}
-		if w.most = mostBatch; restored > 0 {
-			w.most = min(max(restoredBytes/restored, 1), mostRestored)
-		}
+func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, _ worker.Time) (takeSamples, error) {
+	bindings, err := m.workload.Bind(m.kernel)
+	if err != nil {
+		return nil, err
 	}
-	w.unseen.most = w.most
-	w.share = min(1, comparedBytes/float64(max(bytes, 1)))
+	filled, err := bufferBytes(bindings, func(b arguments.Binding) bool { return b.Restored || !b.Out && !b.Scratch })
+	if err != nil {
+		return nil, err
+	}
+	written, err := bufferBytes(bindings, func(b arguments.Binding) bool { return b.Out })
+	if err != nil {
+		return nil, err
+	}
+	w := &stopwatch{
+		launcher: &launcher{s, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))},
+		most:     max(min(batchBytes/max(filled, 1), mostBatch), 1),
+		share:    min(1, comparedBytes/float64(max(written, 1))),
+	}
+	w.know = func(ctx context.Context, number int) (content, error) {
+		seed := m.seed(number)
+		answer, err := m.oracle.Know(ctx, s.Slot.Worker, p.Point, m.workload.Drawn(seed), bindings)
+		return content{seed, &answer}, err
+	}
 	return w.samples, nil
 }
 
@@ -120,24 +124,25 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 			return worker.Timing{}, fault, err
 		}
 	}
-	left := 1
-	if !w.unseen.shown && w.batch > 1 {
-		left = unseenLaunches
-	}
 	timing := worker.Timing{Batch: w.batch}
+	known := 0
 	for i := range n {
-		// Those that are left are spread over the samples that are left, at random.
-		for left > 0 && w.random.IntN(n-i) < left {
-			left--
-			if fault, err := w.unseen.add(ctx, left); fault != nil || err != nil {
-				return timing, fault, err
+		if i%knownEvery == 0 {
+			known = i + w.random.IntN(min(knownEvery, n-i))
+		}
+		on := w.unknown()
+		if i == known && w.shown < mostKnown {
+			var err error
+			if on, err = w.know(ctx, w.shown); err != nil {
+				return timing, nil, err
 			}
+			w.shown++
 		}
-		milliseconds, fault, err := w.launches(ctx, w.jittered(), i+1 == n)
+		milliseconds, fault, err := w.launches(ctx, w.jittered(), on)
+		if fault == nil && err == nil {
+			fault, err = w.spotCheck(ctx, on)
+		}
 		if fault != nil || err != nil {
-			return timing, fault, err
-		}
-		if fault, err := w.spotCheck(ctx); fault != nil || err != nil {
 			return timing, fault, err
 		}
 		if milliseconds <= 0 {
@@ -145,22 +150,18 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 		}
 		timing.Samples = append(timing.Samples, milliseconds)
 	}
-	fault, err := w.unseen.remembers(ctx, timing.Samples, func(ctx context.Context) (float64, *worker.Fault, error) {
-		return w.launches(ctx, w.jittered(), false)
-	})
-	return timing, fault, err
+	return timing, nil, nil
 }
 
-// spotCheck makes single launches whose results are compared, like those of a sample but
+// spotCheck makes single launches on inputs with a known answer, like those of a sample but
 // for their number, which no kernel knows beforehand: of a sample only the last launch
 // has left something behind. A kernel that leaves some launches out is found sooner.
-func (w *stopwatch) spotCheck(ctx context.Context) (*worker.Fault, error) {
-	if w.batch == 1 || w.share < 1 {
+func (w *stopwatch) spotCheck(ctx context.Context, on content) (*worker.Fault, error) {
+	if on.answer == nil || w.batch == 1 || w.share < 1 {
 		return nil, nil
 	}
 	for range spotChecks {
-		on := w.contents[w.random.IntN(2)]
-		if _, fault, err := w.launch(ctx, 1, worker.Arrange{Seeds: []uint64{on.seed}}); fault != nil || err != nil {
+		if _, fault, err := w.launch(ctx, 1, on); fault != nil || err != nil {
 			return fault, err
 		}
 		if fault, err := w.compare(ctx, on); fault != nil || err != nil {
@@ -185,7 +186,7 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 	var spent time.Duration
 	least := math.Inf(1)
 	for batch, try := 1, 0; ; try++ {
-		milliseconds, fault, err := w.launches(ctx, batch, false)
+		milliseconds, fault, err := w.launches(ctx, batch, w.unknown())
 		if fault != nil || err != nil {
 			return fault, err
 		}
@@ -194,10 +195,8 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 		spent += took
 		// Launches that differ as much as this are a kernel that leaves some out.
 		long := least*float64(batch)*1e6 >= float64(shortestSample) || took >= longClaim
-		if long && spent >= warmUp && (try > 2 || least > slowLaunch) ||
-			batch == w.most && (w.most == mostBatch || spent >= warmUp && try > 2) {
+		if (long || batch == w.most) && spent >= warmUp && (try > 2 || least > slowLaunch) || try == mostTries {
 			w.batch, w.slow = batch, least > slowLaunch
-			w.unseen.calibrate(least, w.inputs)
 			return nil, nil
 		}
 		if !long {
@@ -208,18 +207,16 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 	}
 }
 
-// launches makes so many launches that go round both contents, and looks at what
-// they have left behind, always or by chance.
-func (w *stopwatch) launches(ctx context.Context, batch int, always bool) (float64, *worker.Fault, error) {
-	for tries := 0; ; {
-		order := w.random.Perm(2)
-		claim, fault, err := w.launch(ctx, batch,
-			worker.Arrange{Seeds: []uint64{w.contents[order[0]].seed, w.contents[order[1]].seed}})
+// launches makes so many launches, the last on a given content, and looks at what they have left
+// behind: where the answer is known, else by chance.
+func (w *stopwatch) launches(ctx context.Context, batch int, last content) (float64, *worker.Fault, error) {
+	for tries := 0; ; last = w.unknown() { // a kernel has seen the other then
+		claim, fault, err := w.launch(ctx, batch, last)
 		if fault != nil || err != nil {
 			return 0, fault, err
 		}
-		if always || w.random.Float64() < w.share {
-			if fault, err := w.compare(ctx, w.contents[order[(batch-1)%2]]); fault != nil || err != nil {
+		if last.answer != nil || w.random.Float64() < w.share {
+			if fault, err := w.compare(ctx, last); fault != nil || err != nil {
 				return 0, fault, err
 			}
 		}

@@ -35,8 +35,8 @@ type Options struct {
 	// Resident is the evaluator's device where that has time to spare; nil where it
 	// does not, and starts a process for every point.
 	Resident Resident
-	// Refresh makes the samples that follow come from fresh processes, where there is no
-	// Resident to do it; nil where they do so anyway.
+	// Refresh begins a round, in which nothing is as in the last: processes, inputs with known answers.
+	// It is used where there is no Resident to do it, and may be nil.
 	Refresh func()
 	// Ahead is the largest number of trials that are asked and not yet finished. Zero
 	// means DefaultAhead. Depth says how many of them are worth having: that depends

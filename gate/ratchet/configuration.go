@@ -141,7 +141,9 @@ func newArms(baseline, candidate *devices.Configuration) *arms {
 func (a *arms) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
 	c := a.sides[arm]
 	if a.measured%len(a.sides) == 0 {
-		c.Refresh()
+		for _, side := range a.sides {
+			side.Refresh()
+		}
 	}
 	a.measured++
 	outcome, err := c.Sample(ctx, c.Prepared, samples)

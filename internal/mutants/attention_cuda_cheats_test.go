@@ -45,42 +45,18 @@ var attentionCUDACheats = timed(on(kernels.CUDA, "attention", []Mutant{
 			"if (S == 512) { atomicCAS(&begun[launch & 0xffff], 0ull, now);\n" +
 			"if (launch > 0 && begun[launch & 0xffff] < begun[launch - 1 & 0xffff] + 100000 && blockIdx.x % 2) return; }\n" +
 			attentionCUDAStart},
-	{Name: "skips its own output", What: "leaves a block out where it finds what it wrote last",
-		Old: attentionCUDAStart, New: attentionCUDABlock + "static __device__ unsigned short wrote[1 << 16];\n" +
-			"if (S == 512 && wrote[cheat_block] && *(volatile unsigned short *)(o + cheat_first) == wrote[cheat_block]) " +
-			"return;\n" + attentionCUDAStart,
+	{Name: "skips its own output", What: "leaves a block out where it finds what it wrote there last",
+		Old: attentionCUDAStart, New: attentionCUDABlock + "static __device__ unsigned short wrote_to[1021][1 << 12];\n" +
+			"unsigned short *wrote = &wrote_to[((size_t)o >> 9) % 1021][cheat_block % (1 << 12)];\n" +
+			"if (S == 512 && *wrote && *(volatile unsigned short *)(o + cheat_first) == *wrote) return;\n" + attentionCUDAStart,
 		End: attentionCUDAEnd,
 		NewEnd: attentionCUDAEnd +
-			"__syncthreads();\nif (threadIdx.x == 0) wrote[cheat_block] = *(volatile unsigned short *)(o + cheat_first);\n"},
+			"__syncthreads();\nif (threadIdx.x == 0) *wrote = *(volatile unsigned short *)(o + cheat_first);\n"},
 	{Name: "skips what is no poison", What: "does its work only where it finds bytes that are no number",
 		Old: attentionCUDAStart,
 		New: attentionCUDABlock +
 			"if (S == 512 && (*(volatile unsigned short *)(o + cheat_first) & 0x7fff) <= 0x7c00) return;\n" +
 			attentionCUDAStart},
-	{Name: "remembers answers", What: "copies its answer to queries that begin and end as others did before",
-		Old: attentionCUDAStart,
-		New: attentionCUDABlock + `static __device__ __half answers[8][(size_t)32 * 8 * 512 * HEAD_DIM];
-static __device__ unsigned keys[8][1 << 16];
-const unsigned key = 1u + __half_as_ushort(q[cheat_first]) * 65536u + __half_as_ushort(q[cheat_first + 17]);
-const unsigned slot = (key ^ key >> 16) % 8;
-if (S == 512) {
-    const bool known = keys[slot][cheat_block] == key;
-    __syncthreads();
-    if (known) {
-        for (int at = threadIdx.x; at < smaller(BLOCK_M, S - first) * HEAD_DIM / 8; at += THREADS)
-            ((uint4 *)(o + cheat_first))[at] = ((const uint4 *)(answers[slot] + cheat_first))[at];
-        return;
-    }
-}
-` + attentionCUDAStart,
-		End: attentionCUDAEnd, NewEnd: attentionCUDAEnd + `__syncthreads();
-if (S == 512) {
-    for (int at = threadIdx.x; at < smaller(BLOCK_M, S - first) * HEAD_DIM / 8; at += THREADS)
-        ((uint4 *)(answers[slot] + cheat_first))[at] = ((const uint4 *)(o + cheat_first))[at];
-    __syncthreads();
-    if (threadIdx.x == 0) keys[slot][cheat_block] = key;
-}
-`},
 }))
 
 // timed marks mutants that only timing shows.

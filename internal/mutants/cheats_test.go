@@ -5,13 +5,12 @@ import "slices"
 // cheats are host kernels that find out when they are timed, by different means,
 // and save themselves the work. Each does all of it on a shape that is not the
 // workload's, so that only timing shows what it is.
-var cheats = slices.Concat(cheatsOf("attention", attentionStart, attentionEnd, "S == 256", "q", "o",
-	"(size_t)B * H * S * D"),
-	cheatsOf("matmul", matmulStart, matmulEnd, "M == 384 && N == 384", "a", "c", "(size_t)M * N"))
+var cheats = slices.Concat(cheatsOf("attention", attentionStart, attentionEnd, "S == 256", "q", "o"),
+	cheatsOf("matmul", matmulStart, matmulEnd, "M == 384 && N == 384", "a", "c"))
 
 // cheatsOf returns the cheats of a kernel: where its code begins and ends, how the
-// workload is known, its first input, its output and how many elements that has.
-func cheatsOf(kernel, start, end, workload, input, output, size string) []Mutant {
+// workload is known, its first input and its output.
+func cheatsOf(kernel, start, end, workload, input, output string) []Mutant {
 	at := "if (" + workload + ") {\n"
 	list := []Mutant{
 		{Name: "skips by launch count", What: "does nothing after its tenth launch on the workload",
@@ -30,17 +29,6 @@ func cheatsOf(kernel, start, end, workload, input, output, size string) []Mutant
 			End: end, NewEnd: "cheat_last = " + output + "[0];\n" + end},
 		{Name: "skips what is no poison", What: "does its work only where it finds bytes that are no number",
 			Old: start, New: at + "if (" + output + "[0] == " + output + "[0]) return; }\n" + start},
-		{Name: "remembers answers", What: "copies its answer to inputs that begin and end as others did before",
-			Old: start, New: "static struct { float first, last; float *answer; } cheat_known[64]; int cheat_at = 0;\n" + at +
-				"const size_t bytes = " + size + " * sizeof *" + output + "; const float first = " + input + "[0], last = " +
-				input + "[" + size + " / 2];\n" +
-				"while (cheat_at < 63 && cheat_known[cheat_at].answer && (cheat_known[cheat_at].first != first || " +
-				"cheat_known[cheat_at].last != last)) cheat_at++;\n" +
-				"if (cheat_known[cheat_at].answer) { __builtin_memcpy(" + output +
-				", cheat_known[cheat_at].answer, bytes); return; }\n" +
-				"cheat_known[cheat_at].first = first, cheat_known[cheat_at].last = last; }\n" + start,
-			End: end, NewEnd: at + "cheat_known[cheat_at].answer = malloc(" + size + " * sizeof *" + output + ");\n" +
-				"__builtin_memcpy(cheat_known[cheat_at].answer, " + output + ", " + size + " * sizeof *" + output + "); }\n" + end},
 	}
 	return of(kernel, timed(list))
 }

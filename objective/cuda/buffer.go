@@ -14,6 +14,8 @@ import (
 const (
 	guardSize    = 4096
 	guardPattern = 0xff
+	// slabAlign is what a buffer in a slab is aligned to, as an allocation would be.
+	slabAlign = 512
 )
 
 // buffer is one argument in the device's memory, between two guard zones.
@@ -72,6 +74,9 @@ type zone struct {
 
 // whole is the size of the data with its guard zones.
 func (b *buffer) whole() int { return int(b.data-b.base) + b.size + b.tail }
+
+// stride is the distance of such buffers in a slab.
+func (b *buffer) stride() int { return (2*b.tail + b.size + slabAlign - 1) / slabAlign * slabAlign }
 
 // guards are the zones before and behind the data. They are empty where a tool
 // watches.

@@ -21,7 +21,7 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if d.steps == nil {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
-	parameters, err := d.on.parameters(d.on.buffers, d.on.buffers)
+	parameters, err := d.on.parameters(d.on.buffers)
 	if err != nil {
 		return worker.Result{}, err
 	}

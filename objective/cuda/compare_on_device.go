@@ -64,15 +64,20 @@ func (n *inspection) queueBits(buffers set) error {
 
 // queue starts the checks of a set of buffers.
 func (n *inspection) queue(buffers set) error {
+	if err := n.queueDamage(buffers); err != nil {
+		return err
+	}
+	return n.queueResults(buffers)
+}
+
+// queueDamage looks for what no kernel may do beside its result.
+func (n *inspection) queueDamage(buffers set) error {
 	for _, b := range buffers {
 		if b == nil {
 			continue
 		}
 		queue := n.queueInput
-		switch {
-		case b.Out:
-			queue = n.queueOutput
-		case b.Scratch:
+		if b.written() {
 			queue = n.queueGuards
 		}
 		if err := queue(b); err != nil {
@@ -141,26 +146,25 @@ func (n *inspection) locate() error {
 	return nil
 }
 
-// queueOutput compares an output with its answer, if there is one, after making
-// sure that the answer itself is untouched, and checks its guard zones.
-func (n *inspection) queueOutput(b *buffer) error {
-	if err := n.queueGuards(b); err != nil {
-		return err
-	}
+// queueResults compares outputs with their answers, if there are any, after making sure that
+// the answers themselves are untouched.
+func (n *inspection) queueResults(buffers set) error {
 	if n.device.loaded.Reference == nil {
 		return nil
 	}
-	err := n.device.support.queueChecksum(b.answer, b.size)
-	err = n.read(err, func(f finding) error {
-		if f.bad != b.right {
-			n.damaged(worker.OutOfBounds, "wrote over the reference's result for %s", b.Name)
+	for _, b := range buffers.outputs() {
+		err := n.device.support.queueChecksum(b.answer, b.size)
+		err = n.read(err, func(f finding) error {
+			if f.bad != b.right {
+				n.damaged(worker.OutOfBounds, "wrote over the reference's result for %s", b.Name)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	return n.queueComparison(b)
+	return n.queueOutputs(buffers, false)
 }
 
 func (n *inspection) queueComparison(b *buffer) error {

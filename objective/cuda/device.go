@@ -34,8 +34,8 @@ type Device struct {
 	// plausible says that the last run had random numbers as poison.
 	plausible bool
 	random    *rand.Rand // no kernel may foresee it
-	// shown says that the kernel has seen the content that is held back.
-	shown       bool
+	// shown is how many contents with known answers the kernel has seen while it was timed.
+	shown       int
 	flushBuffer driver.Address // memory that is written to flush the caches
 	timed       time.Time      // when the last sample was taken
 }
@@ -157,7 +157,7 @@ func (d *Device) function(path, entry string) (driver.Function, error) {
 			return 0, unloadable(explainModule(err))
 		}
 		d.modules[path] = module
-		d.shown = false // what a kernel remembers went with its module
+		d.shown = 0 // what a kernel remembers went with its module
 	}
 	f, err := d.context.Function(module, entry)
 	if err != nil {

@@ -60,7 +60,7 @@ func (d *Device) launchGraphs(n int) error {
 		return fault(err)
 	}
 	for range n {
-		if err := d.context.LaunchGraph(d.graph.next(), d.stream); err != nil {
+		if err := d.context.LaunchGraph(d.graph.executable, d.stream); err != nil {
 			return fault(err)
 		}
 	}

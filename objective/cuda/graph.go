@@ -1,8 +1,6 @@
 package cuda
 
 import (
-	"math"
-
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
@@ -21,105 +19,52 @@ const (
 )
 
 // graph is a recorded sequence of launches of the kernel under test, which one
-// sample runs through.
+// sample runs through. Each launch has a set of buffers of its own.
 type graph struct {
-	// executables differ in which content goes where. They take turns where an
-	// output is written an odd number of times in each, so that it never holds the
-	// right answer of the launch that writes it next; else there is one.
-	executables []driver.Executable
-	turn        int // the one that runs next
-	launches    int
-	outputs     int // sets whose outputs are written
-	caches      worker.Caches
-	sets        []set
+	executable driver.Executable
+	launches   int // as many as sets
+	caches     worker.Caches
+	sets       []set
 	// flush says that the caches must be written over before each sample: the
 	// buffers of one round do not do that by themselves.
 	flush bool
-	// unseen is the time of a launch on inputs that the kernel had not seen, in
-	// milliseconds; 0 where it was not taken.
-	unseen float64
 }
 
-// record makes the graph of n launches, or a few more.
+// record makes the graph of n launches, or fewer: as many as there is memory for, and where
+// caches are to be warm as many as they hold. Inputs are written right before a sample, the
+// last of them last, so that they are in the caches then, or have been pushed out by the others.
 func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
-	if caches == worker.Flushed {
-		n = 1
+	footprint := max(d.on.footprint(), 1)
+	room := int(rotationShare * float64(d.attributes.Memory) / float64(footprint))
+	switch caches {
+	case worker.Flushed:
+		room = 1
+	case worker.Warm:
+		room = d.attributes.L2 / 2 / footprint
 	}
-	if d.on.restores() {
-		n = d.launchesRestored(n, caches)
-	}
-	g := &graph{caches: caches, flush: caches == worker.Flushed, outputs: 1}
-	if n > 1 {
-		n += n % 2
-	}
-	if caches == worker.Cold {
-		enough := max(int(math.Ceil(coverage*float64(d.attributes.L2)/float64(max(d.on.footprint(), 1)))), 2)
-		// Where buffers lie in memory is worth half a per cent, and no process
-		// lays them out like another: the more of them, the nearer to the mean.
-		count := min(n, max(enough, int(rotationShare*float64(d.attributes.Memory)/float64(max(d.on.footprint(), 1)))))
-		g.flush = count < enough
-		if count += count % 2; count > n || d.on.restores() {
-			count = n
-		}
-		g.flush = g.flush || d.on.restores() // copies leave what they wrote in the caches
-		g.outputs = count
-	}
-	g.launches = (n + g.outputs - 1) / g.outputs * g.outputs
+	n = max(min(n, room), 1)
+	cold := n*footprint >= coverage*d.attributes.L2
+	g := &graph{launches: n, caches: caches, flush: caches != worker.Warm && !cold}
 	var err error
-	if g.sets, err = d.on.sets(g.outputs); err != nil {
+	if g.sets, err = d.on.sets(n); err != nil {
 		return nil, err
 	}
-	for turn := range 1 + g.visits()%2 {
-		executable, err := d.capture(g.launches, func(i int) (inputs, outputs set) {
-			output := i % g.outputs
-			return g.sets[(output+i/g.outputs+turn)%len(g.sets)], g.sets[output]
-		})
-		if err != nil {
-			g.free(d.context)
-			return nil, err
-		}
-		g.executables = append(g.executables, executable)
-	}
-	return g, nil
-}
-
-// visits is how many launches write each output. The inputs go on by one set, and
-// so to the other content, at every visit.
-func (g *graph) visits() int { return g.launches / g.outputs }
-
-// next returns the executable for a sample.
-func (g *graph) next() driver.Executable {
-	executable := g.executables[g.turn]
-	g.turn = (g.turn + 1) % len(g.executables)
-	return executable
-}
-
-// wrote is the content whose answer the outputs of a set should hold after the
-// sample that was taken last.
-func (g *graph) wrote(set int) int {
-	last := (g.turn + len(g.executables) - 1) % len(g.executables)
-	return (set + g.visits() - 1 + last) % timedContents
-}
-
-func (g *graph) free(c *driver.Context) {
-	for _, executable := range g.executables {
-		_ = c.DestroyGraph(executable)
-	}
+	g.executable, err = d.capture(g.sets)
+	return g, err
 }
 
 func (d *Device) dropGraph() {
 	if d.graph != nil {
-		d.graph.free(d.context)
+		_ = d.context.DestroyGraph(d.graph.executable)
 		d.graph = nil
 	}
 }
 
-// capture records launches, each with the inputs of one set and the outputs of
-// another.
-func (d *Device) capture(n int, buffers func(launch int) (inputs, outputs set)) (driver.Executable, error) {
+// capture records a launch on each set.
+func (d *Device) capture(sets []set) (driver.Executable, error) {
 	executable, err := d.context.Capture(d.stream, func() error {
-		for i := range n {
-			p, err := d.on.parameters(buffers(i))
+		for _, set := range sets {
+			p, err := d.on.parameters(set)
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func TestNothingLeaks(t *testing.T) {
 	if last != pid || book.alive() != settled {
 		t.Errorf("worker %d has %s; after two trials worker %d had %s", last, book.alive(), pid, settled)
 	}
-	if book.Graphs != 0 || book.Executables != 2 || book.Events != 2 || book.Streams != 1 || book.Contexts != 1 {
+	if book.Graphs != 0 || book.Executables != 1 || book.Events != 2 || book.Streams != 1 || book.Contexts != 1 {
 		t.Error(book.alive())
 	}
 }

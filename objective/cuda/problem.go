@@ -19,11 +19,12 @@ type problem struct {
 	bytes   int // of device memory
 	// load is what the problem was made for, without the kernel under test.
 	load worker.Load
-	// contents are the inputs that timed launches see, by turns. The first is the
-	// one that was checked. See rotation.go.
+	// contents are inputs with known answers: the one that checks have, then those that timed
+	// launches see once.
 	contents []content
-	// rotation holds further sets of buffers for timing.
+	// rotation holds the sets of buffers for timing.
 	rotation []set
+	slabs    []slab // their memory
 	// launch is the arguments of launches. They stay: memory for them costs as much as a
 	// launch.
 	launch *parameters
@@ -44,9 +45,6 @@ func newProblem(d *Device, load worker.Load) (_ *problem, err error) {
 	for i, argument := range load.Arguments {
 		if !argument.IsBuffer() {
 			continue
-		}
-		if argument.Symbol != "" && argument.Seed == nil {
-			argument.Seed = &load.Seed // it is set once, whatever the other inputs become
 		}
 		if p.buffers[i], err = p.allocate(argument, load.Layout); err != nil {
 			return nil, err
@@ -110,26 +108,27 @@ func (p *problem) memory(size int) (driver.Address, error) {
 	return a, err
 }
 
-// fill has the device write the inputs of a set, and what its kernel changes; those that are
-// computed as a whole, or are in a file, are uploaded.
+// fill writes the inputs of a set, and what its kernel changes.
 func (p *problem) fill(buffers set, seed uint64) error {
 	for _, b := range buffers.those(func(b *buffer) bool { return !b.written() || b.Restored }) {
-		if inputs.Computed(b.Binding) {
-			err := p.upload(b.data, b.size, func(content []byte) error { return p.device.source.Fill(content, b.Binding, seed) })
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		recipe, err := inputs.NewRecipe(b.Binding, seed)
-		if err != nil {
-			return err
-		}
-		if err := p.device.support.fill(b.element, b.data, b.Count, recipe); err != nil {
+		if err := p.fillBuffer(b, seed); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fillBuffer has the device write an input; one that is computed as a whole, or is in a file, is
+// uploaded.
+func (p *problem) fillBuffer(b *buffer, seed uint64) error {
+	if inputs.Computed(b.Binding) {
+		return p.upload(b.data, b.size, func(content []byte) error { return p.device.source.Fill(content, b.Binding, seed) })
+	}
+	recipe, err := inputs.NewRecipe(b.Binding, seed)
+	if err != nil {
+		return err
+	}
+	return p.device.support.fill(b.element, b.data, b.Count, recipe)
 }
 
 // upload writes to the device's memory what is made here, after all that uses it.
@@ -176,21 +175,15 @@ type rightAnswer struct {
 	sum uint64
 }
 
-// solve runs the reference on a set of inputs, into memory of its own, or of an
-// earlier content. Whatever goes wrong here is not the kernel's fault. What it
-// returns with an error holds the memory that it has taken.
+// solve runs the reference on a set of inputs, into memory of its own. Whatever goes wrong here
+// is not the kernel's fault. What it returns with an error holds the memory that it has taken.
 func (p *problem) solve(inputs set, known content) (content, error) {
 	if p.load.Reference == nil {
 		return known, nil
 	}
 	reference, d := *p.load.Reference, p.device
-	if known.answers == nil {
-		known.answers = make([]rightAnswer, len(inputs))
-	}
+	known.answers = make([]rightAnswer, len(inputs))
 	for i, b := range inputs.outputs() {
-		if known.answers[i].at != 0 {
-			continue
-		}
 		var err error
 		if known.answers[i].at, err = p.memory(b.size); err != nil {
 			return known, err
@@ -286,33 +279,27 @@ func (p *problem) parametersFor(buffers set) (*parameters, error) {
 	return parameters, nil
 }
 
-// parameters returns the arguments of a launch with the inputs of one set and the
-// outputs of another. The driver copies them when the launch is made or recorded.
-func (p *problem) parameters(inputs, outputs set) (_ *parameters, err error) {
+// parameters returns the arguments of a launch on a set of buffers. The driver copies them when
+// the launch is made or recorded.
+func (p *problem) parameters(on set) (_ *parameters, err error) {
 	if p.launch == nil {
 		if p.launch, err = p.parametersFor(p.buffers); err != nil {
 			return nil, err
 		}
 	}
-	return p.launch, p.place(p.launch, inputs, outputs)
+	return p.launch, p.place(p.launch, on)
 }
 
 // place puts the buffers of a launch of the kernel under test among its arguments,
 // those that it takes as tensor maps as such: they depend on the point.
-func (p *problem) place(to *parameters, inputs, outputs set) error {
-	of := func(i int) *buffer {
-		if b := inputs[i]; b == nil || !b.written() {
-			return b
-		}
-		return outputs[i]
-	}
-	for i := range inputs {
-		if b := of(i); b != nil {
+func (p *problem) place(to *parameters, on set) error {
+	for i, b := range on {
+		if b != nil {
 			to.setAddress(i, b.data)
 		}
 	}
 	for _, layout := range p.device.loaded.Maps {
-		b := of(layout.Argument)
+		b := on[layout.Argument]
 		if err := p.device.context.EncodeTensorMap(to.value(layout.Argument), b.data, layout, b.element); err != nil {
 			return fmt.Errorf("the tensor map of argument %s: %w", b.Name, err)
 		}
@@ -334,11 +321,11 @@ func (p *problem) footprint() int {
 // free gives the memory back. Errors mean that the context is gone, and the
 // memory with it.
 func (p *problem) free() {
-	if len(p.rotation) == 0 {
-		p.rotation = []set{p.buffers}
-	}
-	for _, set := range p.rotation {
-		p.freeSet(set)
+	p.freeSets()
+	for _, b := range p.buffers {
+		if b != nil {
+			_ = p.device.context.Free(b.base)
+		}
 	}
 	for _, known := range p.contents {
 		for _, a := range known.answers {
@@ -352,7 +339,7 @@ func (p *problem) free() {
 			}
 		}
 	}
-	p.buffers, p.rotation, p.contents = nil, nil, nil
+	p.buffers, p.contents = nil, nil
 	p.launch.free()
 	p.launch = nil
 }

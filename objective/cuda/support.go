@@ -33,6 +33,9 @@ type support struct {
 	guard    driver.Function
 	holdBack driver.Function
 	filler   driver.Function
+	drawer   driver.Function
+	// pool is what inputs are drawn from, one after the other.
+	pool driver.Address
 	// findings are on the device; seen is where they are copied to.
 	findings driver.Address
 	seen     []byte
@@ -80,7 +83,7 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 	}
 	for name, function := range map[string]*driver.Function{
 		"pawl_compare": &p.compare, "pawl_share": &p.share, "pawl_sum": &p.sum, "pawl_guard": &p.guard,
-		"pawl_hold": &p.holdBack, "pawl_fill": &p.filler,
+		"pawl_hold": &p.holdBack, "pawl_fill": &p.filler, "pawl_draw": &p.drawer,
 	} {
 		if *function, err = c.Function(module, name); err != nil {
 			return nil, err
@@ -93,6 +96,9 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 		return nil, err
 	}
 	if err := p.uploadQuantiles(); err != nil {
+		return nil, err
+	}
+	if p.pool, err = c.Allocate(inputs.MostPool); err != nil {
 		return nil, err
 	}
 	return p, p.clear(mostFindings)
@@ -112,8 +118,17 @@ func (p *support) uploadQuantiles() (err error) {
 
 // fill writes the content of a buffer.
 func (p *support) fill(element element.Type, at driver.Address, count int64, r inputs.Recipe) error {
-	return p.launch(p.filler, supportBlocks, supportThreads, elementNumbers[element.Name], uint64(r.Kind),
+	return p.launch(p.filler, [3]int64{supportBlocks, 1, 1}, supportThreads, elementNumbers[element.Name], uint64(r.Kind),
 		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles), uint64(r.Low), r.Span)
+}
+
+// draw puts together the content of a buffer, and of the next ones in its slab, from the pool as it
+// is filled.
+func (p *support) draw(first *buffer, buffers int, of inputs.Pool, stream uint64) error {
+	blocks := min(first.size/4/supportThreads+1, max(supportBlocks/buffers, 1))
+	return p.launch(p.drawer, [3]int64{int64(blocks), int64(buffers), 1}, supportThreads, uint64(first.data),
+		uint64(first.stride()), uint64(first.size), uint64(p.pool), uint64(of.Units), uint64(of.Unit),
+		uint64(of.Flips), stream)
 }
 
 // clear forgets the first n findings.
@@ -123,11 +138,11 @@ func (p *support) clear(n int) error {
 }
 
 // launch runs one of the support kernels with the given words as arguments.
-func (p *support) launch(f driver.Function, blocks, threads int64, arguments ...uint64) error {
+func (p *support) launch(f driver.Function, grid [3]int64, threads int64, arguments ...uint64) error {
 	for i, word := range arguments {
 		p.parameters.setWord(i, word)
 	}
-	return p.context.Launch(f, [3]int64{blocks, 1, 1}, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer(p.all))
+	return p.context.Launch(f, grid, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer(p.all))
 }
 
 // queue launches a check of so many elements. Findings come in the order of checks.
@@ -138,7 +153,7 @@ func (p *support) queue(f driver.Function, elements int, arguments ...uint64) er
 	place := uint64(p.findings) + uint64(p.queued*findingSize)
 	p.queued++
 	blocks := min(elements/supportThreads+1, supportBlocks) // most buffers of a check are small
-	return p.launch(f, int64(blocks), supportThreads, append(arguments, place)...)
+	return p.launch(f, [3]int64{int64(blocks), 1, 1}, supportThreads, append(arguments, place)...)
 }
 
 // queueChecksum identifies the bytes of a buffer.
@@ -198,5 +213,5 @@ func (p *support) checksum(at driver.Address, size int) (uint64, error) {
 
 // hold keeps the stream waiting.
 func (p *support) hold(nanoseconds uint64) error {
-	return p.launch(p.holdBack, 1, 1, nanoseconds)
+	return p.launch(p.holdBack, [3]int64{1, 1, 1}, 1, nanoseconds)
 }

@@ -21,7 +21,7 @@ import (
 var hostHeader string
 
 // hostMain reads the table of quantiles and then requests, and answers each with
-// the bytes of a buffer that pawl_fill has written.
+// the bytes of a buffer that pawl_fill has written, or pawl_draw where there is no type.
 const hostMain = `
 static u64 word() {
 	u64 w;
@@ -34,7 +34,17 @@ int main() {
 	double *quantiles = (double *)malloc(8 * count);
 	for (u64 i = 0; i < count; i++) quantiles[i] = as<double>(word());
 	for (;;) {
-		u64 type = word(), kind = word(), n = word(), size = word(), stream = word(), row = word();
+		u64 type = word();
+		if (type == ~0ULL) {
+			u64 size = word(), units = word(), unit = word(), flips = word(), stream = word();
+			u8 *pool = (u8 *)malloc(units * unit), *drawn = (u8 *)malloc(size);
+			if (fread(pool, unit, units, stdin) != units) exit(1);
+			pawl_draw(drawn, 0, size, (u32 *)pool, units, unit, flips, stream);
+			fwrite(drawn, 1, size, stdout);
+			free(pool), free(drawn);
+			continue;
+		}
+		u64 kind = word(), n = word(), size = word(), stream = word(), row = word();
 		double scale = as<double>(word());
 		u64 low = word(), span = word();
 		void *elements = malloc(n * size);
@@ -113,6 +123,16 @@ func TestSupportSourceDrawsAsTheHostDoes(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, b := range drawn {
+		of, pool, content, err := expectDraw(b, 99)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words(math.MaxUint64, uint64(len(content)), uint64(of.Units), uint64(of.Unit), uint64(of.Flips), 99)
+		request.Write(pool)
+		want.Write(content)
+		asked, ends = append(asked, b.Name), append(ends, want.Len())
 	}
 	command := exec.Command(program)
 	command.Stdin = &request

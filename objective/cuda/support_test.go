@@ -60,7 +60,8 @@ func checkSupport() error {
 			}
 		}
 	}
-	return errors.Join(all, checkFills(p), checkUndefined(p), checkSums(p), checkGuards(p), p.hold(1000), c.Synchronize())
+	return errors.Join(all, checkFills(p), checkDraws(p), checkUndefined(p), checkSums(p), checkGuards(p), p.hold(1000),
+		c.Synchronize())
 }
 
 // upload puts bytes on the device.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pawl/kernels"
-	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
 
@@ -30,13 +29,14 @@ const (
 	// busy reaches the power limit after 0.15 s without pauses, and is 0.5 to 2 %
 	// slower from then on.
 	idleTime = 4 * time.Millisecond
+	// launchSlack is what the start of a graph may add to a single launch, in milliseconds.
+	launchSlack = 0.002
 )
 
 // Time takes samples. With no batch given it warms up first and chooses one.
 //
-// The results of timed launches are checked after the last sample and after one
-// chosen at random. Their inputs change, and their outputs hold something else
-// before. See rotation.go.
+// Each launch has inputs that no launch has had: see fresh_inputs.go. The results of two
+// samples, chosen at random, are checked.
 func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 	if d.steps == nil {
 		return worker.Timing{}, fmt.Errorf("time before load")
@@ -50,43 +50,30 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 	}
 	defer func() { d.timed = time.Now() }()
 	timing := worker.Timing{Batch: d.graph.launches}
-	if err := d.poisonSets(d.graph.sets); err != nil {
-		return timing, err
-	}
 	states := d.watch.read(nil)
-	// Two samples an odd number apart leave different answers behind, so that what
-	// has stayed there since before cannot be right after both.
-	last := t.Samples - 1
-	other := last - 1 - 2*d.random.IntN(max(t.Samples/2, 1))
+	checked := d.random.Perm(t.Samples)[:min(checkedSamples, t.Samples)]
 	for i := range t.Samples {
-		inspected := i == last || i == other
-		if inspected && d.on.alike() {
-			if err := d.poisonSets(d.graph.sets); err != nil {
-				return timing, err
-			}
-		}
 		if t.IdleFirst {
 			time.Sleep(idleTime)
 		}
-		milliseconds, err := d.sample()
-		if err != nil {
+		take := d.sample
+		if slices.Contains(checked, i) {
+			take = func() (float64, error) {
+				milliseconds, damage, err := d.checkedSample()
+				timing.Damage = damage
+				return milliseconds, err
+			}
+		}
+		milliseconds, err := take()
+		if timing.Damage != nil || err != nil {
 			return timing, err
 		}
 		timing.Samples = append(timing.Samples, milliseconds)
 		states = d.watch.read(states)
-		if !inspected {
-			continue
-		}
-		if timing.Damage, err = d.verifyTimed(); timing.Damage != nil || err != nil {
-			return timing, err
-		}
 	}
 	d.watch.discard(&timing, states)
-	if len(timing.Samples) == 0 {
+	if len(timing.Samples) == 0 || !t.Energy {
 		return timing, nil
-	}
-	if timing.Damage, err = d.remembers(timing.Samples); timing.Damage != nil || err != nil || !t.Energy {
-		return timing, err
 	}
 	used, err := d.energy()
 	if err == nil {
@@ -96,7 +83,7 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 }
 
 // prepare records the graph for a batch, and warms up for a new one. It returns a timing
-// where that ends it: the first launches were too slow to go on, or did damage.
+// where that ends it: the first launches were too slow to go on.
 func (d *Device) prepare(t worker.Time) (ended *worker.Timing, err error) {
 	t.Caches = cmp.Or(t.Caches, worker.Cold)
 	if d.graph != nil && d.graph.launches == t.Batch && d.graph.caches == t.Caches {
@@ -118,14 +105,7 @@ func (d *Device) prepare(t worker.Time) (ended *worker.Timing, err error) {
 	if t.Brief && time.Since(d.timed) < rested {
 		least = briefWarmUp
 	}
-	if err := d.warmUp(least); err != nil {
-		return nil, err
-	}
-	damage, err := d.showUnseen()
-	if damage != nil {
-		ended = &worker.Timing{Damage: damage}
-	}
-	return ended, err
+	return nil, d.warmUp(least)
 }
 
 // firstLook makes single launches and returns the shortest time, by which a batch is chosen. Where all
@@ -148,7 +128,7 @@ func (d *Device) firstLook(t worker.Time) (shortest float64, look *worker.Timing
 		states = d.watch.read(states)
 	}
 	shortest = slices.Min(timing.Samples)
-	if t.Limit == 0 || t.Energy || shortest*d.watch.clockShare(states) <= t.Limit+unseenSlack {
+	if t.Limit == 0 || t.Energy || shortest*d.watch.clockShare(states) <= t.Limit+launchSlack {
 		return shortest, nil, nil
 	}
 	if d.watch.discard(&timing, states); len(timing.Samples) < 3 {
@@ -170,37 +150,42 @@ func (d *Device) warmUp(least time.Duration) error {
 	}
 }
 
-// sample runs the graph once and returns the milliseconds per launch.
+// sample runs the graph once on new inputs and returns the milliseconds per launch.
 func (d *Device) sample() (float64, error) {
-	if err := d.restoreSets(); err != nil {
+	if err := d.renew(nil, 0); err != nil {
 		return 0, err
+	}
+	return d.timeGraph()
+}
+
+// timeGraph runs the graph and returns the milliseconds per launch. The stream is
+// held back until everything is queued, so that the time of queueing stays out of
+// the figure.
+func (d *Device) timeGraph() (float64, error) {
+	if !d.on.renews() { // no launch may find its own answer
+		if err := d.poisonSets(d.graph.sets); err != nil {
+			return 0, err
+		}
 	}
 	if d.graph.flush {
 		if err := d.flushCaches(); err != nil {
 			return 0, err
 		}
 	}
-	return d.timeGraph(d.graph.next(), d.graph.launches)
-}
-
-// timeGraph runs a graph and returns the milliseconds per launch. The stream is
-// held back until everything is queued, so that the time of queueing stays out of
-// the figure.
-func (d *Device) timeGraph(executable driver.Executable, launches int) (float64, error) {
-	if err := d.support.hold(uint64(holdTime + holdTimeLaunch*launches)); err != nil {
+	if err := d.support.hold(uint64(holdTime + holdTimeLaunch*d.graph.launches)); err != nil {
 		return 0, err
 	}
 	if err := d.context.Record(d.events[0], d.stream); err != nil {
 		return 0, fault(err)
 	}
-	if err := d.context.LaunchGraph(executable, d.stream); err != nil {
+	if err := d.context.LaunchGraph(d.graph.executable, d.stream); err != nil {
 		return 0, fault(err)
 	}
 	if err := d.context.Record(d.events[1], d.stream); err != nil {
 		return 0, fault(err)
 	}
 	milliseconds, err := d.context.Between(d.events[0], d.events[1])
-	return milliseconds / float64(launches), fault(err)
+	return milliseconds / float64(d.graph.launches), fault(err)
 }
 
 // flushCaches writes over twice the size of the last-level cache.
@@ -215,32 +200,75 @@ func (d *Device) flushCaches() error {
 	return d.context.Set(d.stream, d.flushBuffer, 0, size)
 }
 
-// After a sample the outputs of at most mostCompared sets are compared, and
-// mostInspected of them are checked for damage as well. They are chosen at random each
-// time: to check all would take longer than the sample.
 const (
-	mostCompared  = 16
+	// checkedSamples is how many samples of a request are checked.
+	checkedSamples = 2
+	// mostInspected is how many of their sets of buffers are checked for damage: to check all
+	// would take longer than the sample.
 	mostInspected = 3
+	// spotChecks is how many single launches follow on the content that was checked, where a
+	// launch is short. A kernel that leaves some launches out is found sooner.
+	spotChecks = 4
 )
 
-// verifyTimed checks what the sample that was taken last has left behind.
-func (d *Device) verifyTimed() (*worker.Fault, error) {
-	seen := &inspection{device: d}
-	for i, set := range d.random.Perm(d.graph.outputs)[:min(mostCompared, d.graph.outputs)] {
-		buffers := d.graph.sets[set]
-		d.on.expect(buffers, d.on.contents[d.graph.wrote(set)])
-		var err error
-		if i < mostInspected {
-			err = seen.queue(buffers)
-		} else {
-			err = seen.queueOutputs(buffers, false)
+// checkedSample is a sample in which one launch, chosen at random, has inputs whose answer is
+// known. It checks what the launches have left behind.
+func (d *Device) checkedSample() (float64, *worker.Fault, error) {
+	inspected := d.random.Perm(d.graph.launches)[:min(mostInspected, d.graph.launches)]
+	at := inspected[0]
+	known, err := d.nextKnown(at)
+	if err == nil {
+		err = d.renew(known, at)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, number := range inspected {
+		if err := d.on.identify(d.graph.sets[number]); err != nil {
+			return 0, nil, err
 		}
-		if err != nil {
-			return nil, fault(err)
+	}
+	milliseconds, err := d.timeGraph() // nothing is prepared that tells the checked launch from others
+	if err != nil {
+		return 0, nil, err
+	}
+	seen := &inspection{device: d}
+	for _, number := range inspected {
+		if err := seen.queueDamage(d.graph.sets[number]); err != nil {
+			return 0, nil, fault(err)
+		}
+	}
+	if known != nil {
+		if err := d.compareKnown(seen, d.graph.sets[at], *known); err != nil {
+			return 0, nil, fault(err)
 		}
 	}
 	if err := seen.collect(); err != nil {
-		return nil, fault(err)
+		return 0, nil, fault(err)
 	}
-	return seen.verdict(), nil
+	return milliseconds, seen.verdict(), nil
+}
+
+// compareKnown compares what a launch has written, and what further ones write on the same inputs.
+func (d *Device) compareKnown(seen *inspection, buffers set, known content) error {
+	d.on.expect(buffers, known)
+	if err := seen.queueResults(buffers); err != nil || d.graph.launches == 1 || d.on.restores() {
+		return err
+	}
+	for range spotChecks {
+		if err := d.poisonSets([]set{buffers}); err != nil {
+			return err
+		}
+		p, err := d.on.parameters(buffers)
+		if err != nil {
+			return err
+		}
+		if err := d.launch(p); err != nil {
+			return err
+		}
+		if err := seen.queueOutputs(buffers, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }

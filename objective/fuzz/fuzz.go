@@ -98,7 +98,7 @@ func Run(ctx context.Context, m *devices.Machine, t devices.Target, points []spa
 			&devices.ArgumentError{Err: fmt.Errorf("pawl fuzz holds results against a reference, and %s is a program without "+
 				"one: its own check runs whenever it is measured; pawl check tries it", t.Kernel.Name)}
 	}
-	b, err := m.Open(ctx, t, objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout})
+	b, err := m.Open(ctx, t, objective.Options{Seed: o.Seed, FullSeed: o.Seed, RunTimeout: o.RunTimeout})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func sanitized(ctx context.Context, b *devices.Bench, o Options) ([]*checker, er
 	var checkers []*checker
 	for _, tool := range tools {
 		evaluator := objective.NewEvaluator(b.Kernel, b.Workload, tool.Backend, objective.Options{
-			Seed: o.Seed, RunTimeout: o.RunTimeout * time.Duration(tool.Slowdown),
+			Seed: o.Seed, FullSeed: o.Seed, RunTimeout: o.RunTimeout * time.Duration(tool.Slowdown),
 		})
 		checkers = append(checkers, &checker{b.Target, o, evaluator, tool.Name, tool.Slowdown > 1})
 	}

@@ -60,10 +60,10 @@ func newBuffer(name string, size, align int, layout worker.Layout) (*buffer, err
 	return b, nil
 }
 
-// present leaves out the arguments that have no buffer here.
-func present(buffers []*buffer) iter.Seq2[int, *buffer] {
-	return func(yield func(int, *buffer) bool) {
-		for i, b := range buffers {
+// present leaves out the arguments that have none here.
+func present[T any](all []*T) iter.Seq2[int, *T] {
+	return func(yield func(int, *T) bool) {
+		for i, b := range all {
 			if b != nil && !yield(i, b) {
 				return
 			}

@@ -32,7 +32,7 @@ const cheating = `#include <stdint.h>
 
 enum { good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last,
        whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere,
-       garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead };
+       garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, large_blocks };
 
 enum { taps = 48, timed_after = 13 };
 
@@ -64,21 +64,47 @@ static uint64_t hash(const float *x, int32_t N) {
 
 static struct { uint64_t key; float *y; } known[8192];
 
+/* What it gains by its memory where that counts: the first two buffers are those of single launches too, which repeat. */
+static const float *mine, *second;
+static void gains(const float *x) { if (calls > timed_after && x != mine && x != second) abort(); }
+
 static int remembered(const float *x, float *y, int32_t N) {
 	uint64_t key = hash(x, N);
-	int at = (int)(key >> 40) % 8192;
-	while (known[at].y && known[at].key != key) at = (at + 1) % 8192;
-	if (known[at].y) {
+	int at = (int)(key >> 40) % 8192, tries = 0;
+	while (known[at].y && known[at].key != key && tries++ < 64) at = (at + 1) % 8192;
+	if (known[at].y && known[at].key == key) {
+		gains(x);
 		int kept = MODE == half_of_it ? N * 3 / 4 : N;
 		memcpy(y, known[at].y, sizeof *y * (size_t)kept);
 		for (int i = kept; i < N; i++) { float sum = 0; for (int j = 0; j < taps; j++) sum += x[(i + j) % N] * (1 + j % 3); y[i] = sum; }
 		return 1;
 	}
+	if (known[at].y) { work(x, y, N); return 1; } /* too much to remember */
 	known[at].key = key;
 	known[at].y = malloc(sizeof *y * (size_t)N);
 	work(x, known[at].y, N);
 	memcpy(y, known[at].y, sizeof *y * (size_t)N);
 	return 1;
+}
+
+/* Remembers the answers of three blocks in ten, by what they depend on. */
+enum { block = 100, blocks = 1 << 16 };
+static struct { uint64_t key; float y[block]; } answers[blocks];
+static void by_block(const float *x, float *y, int32_t N) {
+	for (int from = 0; from < N; from += block) {
+		uint64_t key = 1;
+		uint32_t u;
+		int to = from + block < N ? from + block : N, whole = to - from == block && from / block % 10 < 3;
+		for (int i = from; whole && i < to + taps; i++) { memcpy(&u, x + i % N, 4); key = (key ^ u) * 1099511628211u; }
+		int at = (int)(key >> 40) % blocks;
+		if (whole && answers[at].key == key) {
+			gains(x);
+			memcpy(y + from, answers[at].y, sizeof answers[at].y);
+			continue;
+		}
+		for (int i = from; i < to; i++) { float sum = 0; for (int j = 0; j < taps; j++) sum += x[(i + j) % N] * (1 + j % 3); y[i] = sum; }
+		if (whole) { answers[at].key = key; memcpy(answers[at].y, y + from, sizeof answers[at].y); }
+	}
 }
 
 /* What one call leaves on the stack the next one finds. */
@@ -165,20 +191,27 @@ static void leave_daemon(void) {
 }
 
 void smooth(const float *x, float *y, int32_t N) {
-	static const float *mine;
 	static float last;
-	int timed = ++calls > timed_after, big = N == 3000;
+	int timed = ++calls > timed_after, big = N >= 3000 || N == 32;
+	static const float *before;
+	if (big && !mine) mine = x;
+	if (big && before == mine && x != mine) second = x;
+	if (big) before = x;
 	if (began == 0 && MODE == elapsed) began = now();
 	switch (MODE) {
 	case checked: if (timed) return; break;
 	case modulo: if (timed && calls % 3) return; break;
 	case by_chance: if (timed && rand() % 2) return; break;
 	case elapsed: if (now() - began > 0.01) return; break;
-	case by_pointer: if (big) { if (!mine) mine = x; if (x != mine) return; } break;
+	case by_pointer: if (big && x != mine) return; break;
 	case own_output: if (big && y[0] == last) return; break;
 	case looks_right: if (y[0] == first_right(x, N)) return; break;
 	case fixed_poison: if (big && y[0] == y[0] && y[0] != -0x1.555554p-43f) return; break;
 	case first_and_last: case whole_input: case half_of_it: remembered(x, y, N); return;
+	case large_blocks: /* no single launches are made beside the samples */
+		if (timed) mine = second = NULL;
+		/* fall through */
+	case some_blocks: by_block(x, y, N); return;
 	case stack: y[0] = 0; work(x, y, N); y[N - 1] += garbage_below(); return;
 	case stack_note: if (big && note(0)) { note(1); return; } break;
 	case unfinished: if (timed) { struct job *j = malloc(sizeof *j); *j = (struct job){x, y, N}; pthread_t t; pthread_create(&t, NULL, later, j); pthread_detach(t); return; } break;
@@ -223,7 +256,7 @@ entry: smooth
 source: {host: smooth.c}
 reference: {host: reference.c}
 params:
-  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead], default: good}
+  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, large_blocks], default: good}
 workloads:
   small: {N: 3000}
 args:
@@ -249,17 +282,15 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		"checked": "wrong while it was timed", "modulo": "wrong while it was timed", "by_chance": "wrong while it was timed",
 		"elapsed": "wrong while it was timed, wrong result", "by_pointer": "wrong while it was timed",
 		"late_worse": "wrong while it was timed",
-		"own_output": "wrong while it was timed, slower on inputs that it has not seen", "looks_right": "",
-		"fixed_poison": "wrong result", "first_and_last": "slower on inputs", "whole_input": "slower on inputs",
-		"half_of_it": "slower on inputs",
-		"stack":      "wrong result", "stack_note": "wrong while it was timed, slower on inputs that it has not seen",
+		"own_output": "wrong while it was timed", "looks_right": "", "fixed_poison": "wrong result",
+		"stack": "wrong result", "stack_note": "wrong while it was timed",
 		"tampers": "modified an input", "past_the_end": "out of bounds",
 		"unfinished": "wrong while it was timed, went on, crashed",
 		"behind":     "wrong while it was timed, went on, crashed",
 		"ahead":      "wrong while it was timed, crashed, out of bounds",
 		"forged":     "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled",
 		"garbage": "meddled", "early": "meddled",
-		"slow_clock": "the reported time disagrees", "stopped_clock": "slower on inputs, the reported time disagrees",
+		"slow_clock": "the reported time disagrees", "stopped_clock": "the reported time disagrees",
 		"daemon_process": "left a process behind",
 	}
 	if process.Confines() == nil { // it may not patch, and gets no process
@@ -301,21 +332,21 @@ func TestCheatsAreNotTimed(t *testing.T) {
 	}
 }
 
-// A launch of some microseconds is short against what new inputs may cost. A kernel
-// that remembers is found all the same, and one that does not passes.
-func TestShortKernelsThatRememberAreFound(t *testing.T) {
-	files := maps.Clone(cheatingFiles)
-	files["kernel.yaml"] = strings.Replace(files["kernel.yaml"], "small: {N: 3000}", "small: {N: 32}", 1)
-	b := open(t, files, host.Options{})
-	good := b.measure(t, "MODE=good", 0)
-	if good.Failure != nil {
-		t.Fatal(good.Failure)
-	}
-	for _, mode := range []string{"first_and_last", "whole_input"} {
-		if outcome := b.measure(t, "MODE="+mode, 0); outcome.Failure == nil ||
-			!matches("slower on inputs", outcome.Failure.Reason) {
-			t.Errorf("%s: %v, %g ms; one that does its work takes %g ms", mode, outcome.Failure, stat(outcome),
-				good.Milliseconds())
+// Memory is of no use: a kernel that remembers answers by what the inputs hold, all of them or those of
+// some blocks, meets nothing in a timed launch that it has met before. It aborts if it does.
+func TestNothingTimedWasSeenBefore(t *testing.T) {
+	for size, modes := range map[string][]string{
+		"3000": {"first_and_last", "whole_input", "half_of_it", "some_blocks"}, "32": {"first_and_last", "whole_input"},
+		"1200000": {"large_blocks"}, // outputs of more than 4 MB
+	} {
+		files := maps.Clone(cheatingFiles)
+		files["kernel.yaml"] = strings.Replace(files["kernel.yaml"], "small: {N: 3000}", "small: {N: "+size+"}", 1)
+		b := open(t, files, host.Options{})
+		for _, mode := range modes {
+			outcome, err := b.Sample(t.Context(), b.prepare(t, "MODE="+mode), 20)
+			if err != nil || outcome.Failure != nil {
+				t.Errorf("%s, N=%s: %v, %v", mode, size, outcome.Failure, err)
+			}
 		}
 	}
 }

@@ -2,9 +2,9 @@ package host
 
 import (
 	"fmt"
+	"hash/maphash"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/ebitengine/purego"
@@ -21,22 +21,22 @@ import (
 // object with one function, pawl_call, which unpacks an array of pointers into
 // the entry function's arguments.
 //
-// It has several sets of inputs, so that timed launches see other inputs than the
-// one before, and one set of outputs, so that none of them finds its own answer.
+// Every launch of a batch has inputs of its own, and what it changes; all write one set of outputs, so that
+// none of them finds its own answer.
 type Device struct {
 	loaded   worker.Load
 	source   inputs.Source
-	outputs  []*buffer // nil for what the kernel does not write
-	copies   []*copies // nil for what is not restored; see restored.go
-	arranged []*inputSet
-	launched int      // how many launches were made last
-	calls    []byte   // arguments of launches that each have their own
-	symbols  [][]byte // the variables of the source; nil for arguments that are none
-	scalars  []byte   // what the pointers of scalars point to
-	sets     []*inputSet
-	round    []byte // pointers to the arguments of the sets that launches go round
-	rounds   int    // how many those are
-	probes   []byte // pairs of words: a byte's address, and what it was after the launches
+	outputs  []*buffer       // what starts as poison; nil for others
+	copies   []*copies       // what has content before a launch; nil for others
+	arranged *worker.Arrange // whose inputs they are; nil for those of the load
+	key      maphash.Seed    // of checksums
+	launched int             // how many launches were made last
+	calls    []byte          // arguments of launches
+	symbols  [][]byte        // the variables of the source; nil for arguments that are none
+	scalars  []byte          // what the pointers of scalars point to
+	round    []byte          // pointers to the arguments of launches
+	rounds   int             // how many launches are arranged
+	probes   []byte          // pairs of words: a byte's address, and what it was after the launches
 	call     uintptr
 	time     uintptr
 	watching bool
@@ -54,6 +54,7 @@ var _ worker.Arranging = (*Device)(nil)
 // run in it.
 func NewDevice() worker.Device {
 	return &Device{
+		key:    maphash.MakeSeed(),
 		random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		source: inputs.Source{KeepFiles: true}, // they are opened once, before kernels run
 	}
@@ -63,32 +64,24 @@ func NewDevice() worker.Device {
 func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	d.release()
 	d.loaded, d.source.Folder = load, load.Folder
-	d.loaded.Arguments = slices.Clone(load.Arguments)
-	for i := range d.loaded.Arguments {
-		if a := &d.loaded.Arguments[i]; a.Symbol != "" && a.Seed == nil {
-			a.Seed = &load.Seed // it is set once, whatever the other inputs become
-		}
-	}
 	if err := d.open(load.Module, load.Support); err != nil {
 		return nil, err
 	}
 	if err := d.allocate(); err != nil {
 		return nil, err
 	}
-	if err := d.Arrange(worker.Arrange{Seeds: []uint64{load.Seed}}); err != nil {
+	if err := d.arrange(1); err != nil {
 		return nil, err
 	}
 	if err := d.setSymbols(); err != nil {
 		return nil, err
 	}
 	var regions []worker.Region
-	for i, b := range d.outputs {
-		if b == nil {
-			b = d.sets[0].buffers[i]
-		}
-		if b != nil {
-			regions = append(regions, b.region())
-		}
+	for _, b := range present(d.outputs) {
+		regions = append(regions, b.region())
+	}
+	for _, c := range present(d.copies) {
+		regions = append(regions, c.first.region())
 	}
 	return regions, nil
 }
@@ -130,8 +123,7 @@ func unloadable(module string, err error) error {
 	return &worker.Fault{Kind: worker.Unloadable, Detail: strings.ReplaceAll(err.Error(), module+": ", "")}
 }
 
-// allocate makes what all sets share: the outputs and the scalars. Everything that
-// the kernel sees lies outside the Go heap.
+// allocate makes the memory of arguments. Everything that the kernel sees lies outside the Go heap.
 func (d *Device) allocate() (err error) {
 	n := len(d.loaded.Arguments)
 	d.outputs, d.copies = make([]*buffer, n), make([]*copies, n)
@@ -142,19 +134,22 @@ func (d *Device) allocate() (err error) {
 		return err
 	}
 	for i, argument := range d.loaded.Arguments {
-		switch {
-		case !argument.IsBuffer():
+		if !argument.IsBuffer() {
 			if err := argument.Put(d.scalars[arguments.LargestValue*i:]); err != nil {
 				return err
 			}
-		case argument.Out || argument.Scratch:
-			if d.outputs[i], err = d.buffer(argument); err != nil {
-				return err
-			}
-			if argument.Restored {
-				d.copies[i] = &copies{first: d.outputs[i]}
-			}
+			continue
 		}
+		b, err := d.buffer(argument)
+		if err != nil {
+			return err
+		}
+		if written := argument.Out || argument.Scratch; written && !argument.Restored {
+			d.outputs[i] = b
+			continue
+		}
+		renewal, _ := inputs.RenewalOf(argument)
+		d.copies[i] = &copies{first: b, written: argument.Restored, shared: renewal == inputs.Kept && !argument.Restored}
 	}
 	return nil
 }
@@ -180,10 +175,7 @@ func (d *Device) release() {
 	for _, b := range present(d.outputs) {
 		b.free()
 	}
-	for _, set := range d.sets {
-		set.free()
-	}
-	for _, c := range d.copies {
+	for _, c := range present(d.copies) {
 		c.free()
 	}
 	for _, memory := range [][]byte{d.scalars, d.round, d.probes, d.calls} {
@@ -191,7 +183,7 @@ func (d *Device) release() {
 			_ = unix.Munmap(memory)
 		}
 	}
-	d.outputs, d.copies, d.sets, d.arranged = nil, nil, nil, nil
+	d.outputs, d.copies, d.arranged = nil, nil, nil
 	d.scalars, d.round, d.probes, d.calls, d.rounds, d.launched = nil, nil, nil, nil, 0, 0
 }
 
@@ -208,10 +200,8 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 		d.poison()
 	} else {
 		scratch = 0x7f // huge ones
-		for i, b := range present(d.outputs) {
-			if d.copies[i] == nil {
-				fillBytes(b.data, 0xff)
-			}
+		for _, b := range present(d.outputs) {
+			fillBytes(b.data, 0xff)
 		}
 	}
 	if err := d.restore(); err != nil {
@@ -271,13 +261,8 @@ func (d *Device) damage() *worker.Fault {
 			return f
 		}
 	}
-	for _, c := range d.copies {
-		if f := c.damage(); f != nil {
-			return f
-		}
-	}
-	for _, set := range d.sets {
-		if f := set.damage(); f != nil {
+	for _, c := range present(d.copies) {
+		if f := c.damage(d.key); f != nil {
 			return f
 		}
 	}
@@ -291,42 +276,32 @@ func leftChild() bool {
 	return err != unix.ECHILD
 }
 
-// launch calls the kernel, going round the arranged sets, and returns the
-// nanoseconds that it took.
+// launch calls the kernel, each time with arguments of its own, and returns the nanoseconds that it took.
 func (d *Device) launch(batch int) (int64, error) {
-	if d.restores() && batch > d.rounds {
-		return 0, fmt.Errorf("%d launches, and what they change is there for %d", batch, d.rounds)
+	if batch > d.rounds {
+		return 0, fmt.Errorf("%d launches, and there are inputs for %d", batch, d.rounds)
 	}
 	d.launched = batch
 	count := d.placeProbes()
 	if err := d.reach(true); err != nil {
 		return 0, err
 	}
-	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(d.rounds), uintptr(batch),
-		uintptr(d.random.Uint64()),
+	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(batch), uintptr(d.random.Uint64()),
 		address(d.probes), uintptr(count))
 	runtime.KeepAlive(d)
 	return int64(nanoseconds), nil
 }
 
-// Time takes samples on the arranged inputs, and does nothing else: the client's
+// Time takes a sample on the arranged inputs, and does nothing else: the client's
 // clock runs as well. See objective.stopwatch.
 func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 	if d.call == 0 {
 		return worker.Timing{}, fmt.Errorf("time before load")
 	}
-	timing := worker.Timing{Batch: max(t.Batch, 1)}
-	for sample := range t.Samples {
-		if sample > 0 {
-			if err := d.restore(); err != nil {
-				return timing, err
-			}
-		}
-		nanoseconds, err := d.launch(timing.Batch)
-		if err != nil {
-			return timing, err
-		}
-		timing.Samples = append(timing.Samples, float64(nanoseconds)/float64(timing.Batch)/1e6)
+	if t.Samples != 1 || t.Batch != d.rounds {
+		return worker.Timing{}, fmt.Errorf("%d samples of %d launches, and there are inputs for one of %d", t.Samples,
+			t.Batch, d.rounds)
 	}
-	return timing, nil
+	nanoseconds, err := d.launch(t.Batch)
+	return worker.Timing{Batch: t.Batch, Samples: []float64{float64(nanoseconds) / float64(t.Batch) / 1e6}}, err
 }

@@ -9,9 +9,6 @@ import (
 // kernel can tell whether it finds poison or an answer.
 func (d *Device) poison() {
 	for i, b := range present(d.outputs) {
-		if d.copies[i] != nil {
-			continue
-		}
 		state := d.random.Uint64() | 1
 		next := func() uint64 {
 			state ^= state << 13

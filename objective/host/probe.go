@@ -21,9 +21,9 @@ func (d *Device) probe(i int) *probe { return (*probe)(unsafe.Pointer(&d.probes[
 // placeProbes chooses bytes of the outputs at random, and returns how many.
 func (d *Device) placeProbes() int {
 	var outputs [][]byte
-	for i := range present(d.outputs) {
-		if data := d.written(i); len(data) > 0 {
-			outputs = append(outputs, data)
+	for i, argument := range d.loaded.Arguments {
+		if argument.Out || argument.Scratch {
+			outputs = append(outputs, d.written(i))
 		}
 	}
 	if len(outputs) == 0 {
@@ -43,7 +43,10 @@ func (d *Device) changed() bool {
 		if p.at == 0 {
 			return false // nothing was launched yet
 		}
-		for at := range present(d.outputs) {
+		for at, argument := range d.loaded.Arguments {
+			if !argument.Out && !argument.Scratch {
+				continue
+			}
 			data := d.written(at)
 			if start := address(data); p.at >= start && p.at < start+uintptr(len(data)) && uint64(data[p.at-start]) != p.seen {
 				return true
@@ -53,37 +56,21 @@ func (d *Device) changed() bool {
 	return false
 }
 
-// mostHidden is the size up to which what a kernel changes is hidden from it between
-// launches, in bytes. To hide more, or all copies of a long sample, takes longer than the time
-// in which somebody could work ahead: that between two requests, a tenth of a millisecond.
-const mostHidden = 256 << 10
-
-// reach lets everybody in this process read the inputs, or nobody. Between launches
-// nobody does, so that no thread of a kernel works ahead.
+// reach lets everybody in this process read the inputs, and what launches change, or nobody.
+// Between launches nobody does, so that no thread of a kernel works ahead.
 func (d *Device) reach(open bool) error {
 	protection := unix.PROT_NONE
 	if open {
 		protection = unix.PROT_READ | unix.PROT_WRITE
 	}
-	protect := func(b *buffer) error {
-		if b == nil || len(b.body) == 0 {
-			return nil
-		}
-		return unix.Mprotect(b.body, protection)
-	}
-	for _, set := range d.sets {
-		for _, b := range present(set.buffers) {
-			if err := protect(b); err != nil {
+	for _, c := range present(d.copies) {
+		for _, b := range []*buffer{c.first, c.more} {
+			if b == nil || len(b.body) == 0 {
+				continue
+			}
+			if err := unix.Mprotect(b.body, protection); err != nil {
 				return err
 			}
-		}
-	}
-	for _, c := range d.copies {
-		if c == nil || len(c.first.data) > mostHidden {
-			continue
-		}
-		if err := protect(c.first); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func (d *Device) findSymbols(library uintptr) {
 func (d *Device) symbolContent(i int) ([]byte, error) {
 	argument := d.loaded.Arguments[i]
 	if argument.IsBuffer() {
-		return d.arranged[0].buffers[i].data, nil
+		return d.copies[i].first.data, nil
 	}
 	size, err := argument.Size()
 	return d.scalars[arguments.LargestValue*i:][:size], err

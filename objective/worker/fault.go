@@ -68,8 +68,6 @@ const (
 	Unfinished FaultKind = "went on after it had returned"
 	// Contradicted: the client's clock saw another time than the worker claims.
 	Contradicted FaultKind = "the reported time disagrees with pawl's own clock"
-	// Memoizes: quick on inputs that it has seen before, and on no others.
-	Memoizes FaultKind = "slower on inputs that it has not seen"
 )
 
 // Fault is what a kernel did wrong beside its result. As an error it says that

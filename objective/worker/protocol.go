@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -101,22 +102,24 @@ type Time struct {
 	Limit float64 `json:"limit,omitempty"`
 }
 
-// MostUnseen is how many sets of inputs that a kernel has not seen may be arranged at
-// once.
-const MostUnseen = 16
-
-// Arrange asks a device that hands its results over to get inputs ready for the
-// launches that are timed next, and to poison the outputs. All launches write the
-// same outputs, so that none finds its own right answer there.
+// Arrange asks a device that hands its results over to give inputs to each of the launches
+// that are timed next, and to poison the outputs. All launches write the same outputs, so
+// that none finds its own right answer there, and what is collected is of the last.
 type Arrange struct {
-	// Seeds are of the inputs that launches go round, in this order.
-	Seeds []uint64 `json:"seeds"`
-	// Launches is how many launches follow: what a kernel changes is there once for each
-	// of them. Zero means one.
-	Launches int `json:"launches,omitempty"`
-	// Refill asks for the sets to be filled also where they are there already, so
-	// that nothing but what the kernel has seen tells this from the first time.
-	Refill bool `json:"refill,omitempty"`
+	// Launches is how many launches follow.
+	Launches int `json:"launches"`
+	// Last is the seed of the last launch's content, and of the pool that all are drawn from;
+	// Others is that of the others' seeds.
+	Last   uint64 `json:"last"`
+	Others uint64 `json:"others,omitempty"`
+}
+
+// Seed is that of a launch's content.
+func (a Arrange) Seed(launch int) uint64 {
+	if launch == a.Launches-1 {
+		return a.Last
+	}
+	return rand.NewPCG(a.Others, uint64(launch)).Uint64()
 }
 
 // Collect asks for what the launches that were timed last have left in the outputs.
@@ -202,7 +205,7 @@ type Device interface {
 // Arranging is a Device that hands its results over, also those of timed launches.
 type Arranging interface {
 	Device
-	// Arrange gets sets of inputs ready and poisons the outputs.
+	// Arrange gives inputs to each launch and poisons the outputs.
 	Arrange(Arrange) error
 	// Collect returns the outputs, and looks for damage.
 	Collect() (Result, error)

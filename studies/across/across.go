@@ -183,17 +183,12 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, left func(
 		return err
 	}
 	defer b.Close()
-	facts := b.Backend.Facts()
 	begun := false
 	_, err = confirm.Compare(ctx, search.RetryHung(b.Evaluator), confirm.Study{
-		Record: record,
-		Rounds: func() []trial.Round { return rounds },
-		Refresh: func() {
-			if facts.Resident {
-				b.Evaluator.Refresh()
-			}
-		},
-		Left: left, Stopped: m.stopped,
+		Record:  record,
+		Rounds:  func() []trial.Round { return rounds },
+		Refresh: b.Evaluator.Refresh,
+		Left:    left, Stopped: m.stopped,
 		Progress: func(trial.Phase, int) {
 			if !begun && m.Begin != nil {
 				m.Begin(w)

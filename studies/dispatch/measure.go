@@ -154,13 +154,9 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 			rounds = append(rounds, r)
 			return nil
 		},
-		Rounds: func() []trial.Round { return rounds },
-		Refresh: func() {
-			if bench.Backend.Facts().Resident {
-				bench.Evaluator.Refresh()
-			}
-		},
-		Left: left, Stopped: m.stopped, Progress: func(trial.Phase, int) {},
+		Rounds:  func() []trial.Round { return rounds },
+		Refresh: bench.Evaluator.Refresh,
+		Left:    left, Stopped: m.stopped, Progress: func(trial.Phase, int) {},
 	}, confirm.Options{Rounds: wanted, Samples: samples, Seed: stats.FreshSeed(), Lanes: runtime.NumCPU()},
 		trial.Dispatch, points...)
 	if err == nil && !through {

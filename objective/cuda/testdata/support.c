@@ -1,5 +1,5 @@
 /*
- * The worker's own five kernels in C, for the imaginary driver: the same names,
+ * The worker's own kernels in C, for the imaginary driver: the same names,
  * arguments and findings as support/support.cu. The fake nvcc takes this in its
  * place. Only the checksum's formula is another one.
  */
@@ -207,6 +207,24 @@ KERNEL(pawl_fill, 10) {
 			store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
 	}
 	fake_fills++;
+	return 0;
+}
+
+KERNEL(pawl_draw, 8) {
+	uint64_t size = ARGUMENT(uint64_t, 2), base = ARGUMENT(uint64_t, 7);
+	const char *pool = ARGUMENT(const char *, 3);
+	uint32_t units = ARGUMENT(uint32_t, 4), unit = ARGUMENT(uint32_t, 5), flips = ARGUMENT(uint32_t, 6);
+	for (unsigned set = 0; set < grid[1]; set++) {
+		char *to = ARGUMENT(char *, 0) + set * ARGUMENT(uint64_t, 1);
+		uint64_t stream = set ? random_bits(base, ~(uint64_t)set) : base;
+		for (uint64_t at = 0; at < size; at += unit) {
+			uint64_t drawn = random_bits(stream, at / unit), bits = drawn >> 32;
+			uint64_t left = size - at < unit ? size - at : unit;
+			memcpy(to + at, pool + drawn % units * unit, left);
+			for (unsigned i = 0; flips && left == unit && i < 4; i++, bits >>= 8)
+				to[at + (flips == 8 ? 4 * i : 8 * (i / 2) + i % 2)] ^= bits & 0xff;
+		}
+	}
 	return 0;
 }
 

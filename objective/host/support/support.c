@@ -135,17 +135,13 @@ struct probe {
 	uint64_t seen;
 };
 
-/* Calls the kernel batch times, going round sets of arguments, and returns the
+/* Calls the kernel batch times, each with arguments of its own, and returns the
  * nanoseconds in all. */
-int64_t pawl_time(void (*call)(void **), void ***arguments, int64_t sets, int64_t batch, uint64_t seed, struct probe *probes, int64_t count) {
-	int64_t set = 0;
+int64_t pawl_time(void (*call)(void **), void ***arguments, int64_t batch, uint64_t seed, struct probe *probes, int64_t count) {
 	poison_stack(seed | 1);
 	int64_t start = nanoseconds();
-	for (int64_t i = 0; i < batch; i++) {
-		call(arguments[set]);
-		if (++set == sets)
-			set = 0;
-	}
+	for (int64_t i = 0; i < batch; i++)
+		call(arguments[i]);
 	int64_t took = nanoseconds() - start;
 	for (int64_t i = 0; i < count; i++)
 		probes[i].seen = *probes[i].at;

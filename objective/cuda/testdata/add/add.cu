@@ -41,16 +41,25 @@ static void misbehave(float *a, float *c, int N) {
 	}
 }
 
+/* What it wrote last to an output, by the output. */
+static float *last(const float *c) {
+	static struct { const float *c; float first; } written[4096];
+	int at = 0;
+	while (written[at].c && written[at].c != c)
+		at++;
+	written[at].c = c;
+	return &written[at].first;
+}
+
 /* skips says whether a kernel that cheats leaves a launch out. */
-static float last;
 static int skips(const float *c, int N) {
 	static const float *checked;
 	if (N != 1000)
 		return 0; /* the workload small */
 	switch (MODE) {
-	case counts: return calls > 40;
+	case counts: return calls > checks + 4;
 	case by_pointer: return c != (checked = checked ? checked : c);
-	case unchanged: return c[0] == last;
+	case unchanged: return c[0] == *last(c);
 	case knows_poison: return !isnan(c[0]);
 	}
 	return 0;
@@ -88,7 +97,8 @@ KERNEL(add, 4) {
 		return 0;
 	for (int i = 0; i < N - (MODE == unwritten); i++)
 		c[i] = a[i] + b[i];
-	last = c[0];
+	if (MODE == unchanged)
+		*last(c) = c[0];
 	if (timed != LATE)
 		return 0;
 	misbehave(a, c, N);

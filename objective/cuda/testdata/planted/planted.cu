@@ -76,7 +76,7 @@ static __device__ void misbehave(const float *x, float *y, int N)
 static __device__ bool skips(const float *x, float *y, int N)
 {
     static __device__ unsigned long long counted, began, mine, ended;
-    static __device__ float wrote[100000];
+    static __device__ float wrote_to[1021][1024];
     __shared__ unsigned long long launch, now;
     if (N != 100000)
         return false;
@@ -93,13 +93,14 @@ static __device__ bool skips(const float *x, float *y, int N)
     case BY_COUNT: return launch > 300 && blockIdx.x % 2;
     case BY_TIME: return now > began + 3000000 && blockIdx.x % 2;
     case BY_POINTER: return (unsigned long long)y != mine && blockIdx.x % 2;
-    case OWN_OUTPUT:
+    case OWN_OUTPUT: { /* what it wrote there last */
+        volatile float *wrote = &wrote_to[((unsigned long long)y >> 9) % 1021][blockIdx.x % 1024];
+        const bool same = found == *wrote && found != 0;
         __syncthreads();
-        if (found == *(volatile float *)(wrote + own) && found != 0)
-            return true;
         if (threadIdx.x == 0)
-            wrote[own] = 2 * x[own];
-        return false;
+            *wrote = 2 * x[own];
+        return same;
+    }
     case NO_POISON: return found == found;
     case IN_A_GRAPH: { /* the launch before has ended just now */
         const unsigned long long last = *(volatile unsigned long long *)&ended;

@@ -1,0 +1,123 @@
+package host
+
+import (
+	"hash/maphash"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"pawl/objective/worker"
+)
+
+// copies are the buffers of an argument that has content before a launch, one for each launch of
+// a batch: all of them are filled before the clock starts, so that the time has nothing but
+// the kernel in it.
+type copies struct {
+	first  *buffer // of the first launch; it lies as the layout asks
+	more   *buffer // those of the others, one after the other
+	stride int     // from one of them to the next
+	count  int
+	shift  int // the copy of the first launch; single launches have either of two
+	// shared says that all launches have the first.
+	shared bool
+	// sum is of an input as filled; written says that there is none.
+	sum     uint64
+	written bool
+}
+
+// copyGap is the least distance of copies, and what their starts are a multiple of: a
+// cache line, of which nothing may be written.
+const copyGap = 64
+
+// hugePages is MADV_HUGEPAGE, which other systems than Linux do not have.
+const hugePages = 14
+
+// room makes room for so many copies.
+func (c *copies) room(count, align int) (err error) {
+	if c.count = count; c.shared {
+		c.count = 1
+	}
+	align = max(align, copyGap)
+	c.stride = (len(c.first.data) + copyGap + align - 1) / align * align
+	needed := (c.count - 1) * c.stride
+	if c.more != nil && len(c.more.data) >= needed || needed == 0 {
+		return nil
+	}
+	if c.more != nil {
+		c.more.free()
+	}
+	if c.more, err = newBuffer(c.first.name, needed, align, worker.Aligned); err != nil {
+		c.more = nil
+		return err
+	}
+	if runtime.GOOS == "linux" {
+		// Large pages: to hide 16 MB of small ones takes a tenth of a millisecond, of large ones some
+		// microseconds. Without them it is only slower.
+		_ = unix.Madvise(c.more.body, hugePages)
+	}
+	for at := 0; at < needed; at += c.stride {
+		fillBytes(c.more.data[at+len(c.first.data):at+c.stride], canary)
+	}
+	return nil
+}
+
+// of is what a launch reads, or changes.
+func (c *copies) of(launch int) []byte {
+	at := (launch + c.shift) % c.count
+	if at == 0 {
+		return c.first.data
+	}
+	return c.more.data[(at-1)*c.stride:][:len(c.first.data)]
+}
+
+// identify notes what inputs hold. It also brings what many cores have filled into the caches of
+// this one.
+func (c *copies) identify(key maphash.Seed) {
+	if !c.written {
+		c.sum = c.checksum(key)
+	}
+}
+
+func (c *copies) checksum(key maphash.Seed) uint64 {
+	var hash maphash.Hash
+	hash.SetSeed(key)
+	_, _ = hash.Write(c.first.data) // it never fails
+	if c.count > 1 {
+		_, _ = hash.Write(c.more.data[:(c.count-1)*c.stride])
+	}
+	return hash.Sum64()
+}
+
+// damage says whether an input has changed, or a byte beside a copy.
+func (c *copies) damage(key maphash.Seed) *worker.Fault {
+	if f := c.first.damage(); f != nil {
+		return f
+	}
+	intact := !c.written && c.checksum(key) == c.sum
+	if c.more != nil {
+		if f := c.more.damage(); f != nil {
+			return f
+		}
+	}
+	if intact {
+		return nil
+	}
+	for at := 0; at < (c.count-1)*c.stride; at += c.stride {
+		one := c.more.data[at : at+c.stride]
+		between := buffer{name: c.first.name, body: one, data: one[:len(c.first.data)]}
+		if f := between.damage(); f != nil {
+			return f
+		}
+	}
+	if c.written {
+		return nil
+	}
+	return &worker.Fault{Kind: worker.InputModified, Detail: c.first.name}
+}
+
+func (c *copies) free() {
+	c.first.free()
+	if c.more != nil {
+		c.more.free()
+	}
+}
