@@ -70,8 +70,7 @@ func (l limits) targetMet() bool {
 	return l.study.trials[0].Outcome.Milliseconds() >= float64(l.options.Target)*best.Outcome.Milliseconds()
 }
 
-// SearchShare is the part of the budget that the search may use; the rest is
-// for confirming what it found.
+// SearchShare is the part of the budget that the search may use; the rest is for confirming what it found.
 const SearchShare = 0.6
 
 func (o Options) searchTime() time.Duration {

@@ -72,8 +72,7 @@ func (p retryHung) Prepare(ctx context.Context, point space.Point) (objective.Pr
 	return prepared, err
 }
 
-// hung reports whether a point, or the reference that it is compared with, ran out
-// of time.
+// hung reports whether a point, or the reference that it is compared with, ran out of time.
 func hung(failure *objective.Failure, err error) bool {
 	var fault *worker.Fault
 	if errors.As(err, &fault) {

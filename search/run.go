@@ -43,8 +43,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	if err != nil {
 		return trial.Result{}, err
 	}
-	// Whatever happens, no preparation outlives the search: the confirmation wants
-	// the machine for itself.
+	// Whatever happens, no preparation outlives the search: the confirmation wants the machine for itself.
 	searching, cancel := context.WithCancel(ctx)
 	err = e.search(searching)
 	cancel()
@@ -202,8 +201,7 @@ func (e *engine) record(round trial.Round) error {
 	return nil
 }
 
-// confirm measures the finalists against the default, and then the way from
-// the default to the winner.
+// confirm measures the finalists against the default, and then the way from the default to the winner.
 func (e *engine) confirm(ctx context.Context) error {
 	var candidates []confirm.Candidate
 	for _, number := range e.second.ranked() {
@@ -248,8 +246,7 @@ func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Out
 	return e.pipeline.evaluate(ctx, p)
 }
 
-// findIneffective looks for parameters that never change the machine code, as long as there
-// is time.
+// findIneffective looks for parameters that never change the machine code, as long as there is time.
 func (e *engine) findIneffective(ctx context.Context) (err error) {
 	enough := func() bool {
 		return e.options.stopped() || e.options.Budget > 0 && e.elapsed() > e.options.Budget

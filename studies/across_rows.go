@@ -45,8 +45,7 @@ func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
 	return nil
 }
 
-// Across returns the rounds of a study on other workloads than its own, by workload, those
-// of all runs.
+// Across returns the rounds of a study on other workloads than its own, by workload, those of all runs.
 func (s *Store) Across(ctx context.Context, study int64) (map[string][]trial.Round, error) {
 	type round struct {
 		trial.Round

@@ -142,8 +142,7 @@ func (p *postgres) setVersion(ctx context.Context, tx session, version int64) er
 	return err
 }
 
-// version refuses a database that has tables, but none of pawl's. A farm's are in a schema of
-// their own.
+// version refuses a database that has tables, but none of pawl's. A farm's are in a schema of their own.
 func (p *postgres) version(ctx context.Context) (version int64, err error) {
 	tables, err := p.tables(ctx)
 	if err != nil {

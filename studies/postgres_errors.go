@@ -44,8 +44,7 @@ func (p *postgres) sentence(err error) string {
 	return ""
 }
 
-// unreachable reports whether no connection could be made, for another reason than the server's
-// own word.
+// unreachable reports whether no connection could be made, for another reason than the server's own word.
 func unreachable(err error) bool {
 	return errors.As(err, new(*pgconn.ConnectError))
 }

@@ -36,8 +36,7 @@ func (r *Recorder) Finished(t trial.Trial) error {
 	return err
 }
 
-// Disqualified turns a finished trial into a failure. Its samples stay in no report: a
-// wrong result has no time.
+// Disqualified turns a finished trial into a failure. Its samples stay in no report: a wrong result has no time.
 func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 	_, err := r.store.update(context.Background(), r.study, trialRow(r.study, number),
 		columns{{"stage", &failure.Stage}, {"reason", &failure.Reason}, {"detail", &failure.Detail}, {"samples", "[]"}}, "")

@@ -144,8 +144,7 @@ func (a Axis) share(value float64) float64 {
 	return min(max(share, 0), 1)
 }
 
-// below draws the axis below a panel: lines across it, and those of the labels that do not
-// touch each other.
+// below draws the axis below a panel: lines across it, and those of the labels that do not touch each other.
 func (a Axis) below(out *strings.Builder, width, height float64) {
 	free := math.Inf(-1)
 	for _, t := range a.Ticks {

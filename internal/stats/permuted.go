@@ -108,8 +108,7 @@ func blockSums(rounds [][]Assignment, block, most int, score func(float64) int) 
 	return sums
 }
 
-// addShifted adds counts to sum, each moved up by a number of places; what is moved beyond an
-// end is zero.
+// addShifted adds counts to sum, each moved up by a number of places; what is moved beyond an end is zero.
 func addShifted(sum, counts []float64, by int) {
 	for i, count := range counts {
 		if count > 0 {

@@ -55,8 +55,7 @@ func flipScores(operation string, differences []float64) (scores []int, positive
 	return scores, positive
 }
 
-// signTail returns the share of all sign patterns whose sum of positive scores is
-// at most limit.
+// signTail returns the share of all sign patterns whose sum of positive scores is at most limit.
 func signTail(scores []int, limit int) float64 {
 	shares := make([]float64, limit+1)
 	shares[0] = 1

@@ -173,7 +173,7 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 	}
 	fixed := !slices.ContainsFunc(d.args,
 		func(a argument) bool { return a.shape != nil && (!a.out || a.inout) && a.file == "" && !a.zeros })
-	if recordedAll && c.Runs == 0 && fixed && len(d.meaning) == 0 {
+	if recordedAll && c.Runs == 0 && fixed && len(d.referenceParams) == 0 {
 		return d.answers(c)
 	}
 	if len(c.Answer) > 0 {

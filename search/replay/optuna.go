@@ -12,8 +12,7 @@ import (
 	"pawl/space"
 )
 
-// The operations of Optuna's journal that an exported study consists of, and
-// the states of its trials.
+// The operations of Optuna's journal that an exported study consists of, and the states of its trials.
 const (
 	optunaCreateStudy   = 0
 	optunaStudyUserAttr = 2
@@ -25,8 +24,7 @@ const (
 	optunaMinimize = 1
 )
 
-// optunaWorker names the writer of a journal; Optuna asks for one only where
-// several write.
+// optunaWorker names the writer of a journal; Optuna asks for one only where several write.
 const optunaWorker = "pawl"
 
 // optunaOperation is what every line of a journal begins with.
@@ -56,8 +54,7 @@ type optunaTrial struct {
 	State  int       `json:"state"`
 	Value  *struct{} `json:"value"` // always null: values has it
 	Values []float64 `json:"values"`
-	// Distributions are JSON texts; a parameter's value is the position among
-	// its choices.
+	// Distributions are JSON texts; a parameter's value is the position among its choices.
 	Distributions map[string]string  `json:"distributions"`
 	Params        map[string]int     `json:"params"`
 	UserFacts     map[string]any     `json:"user_attrs"`

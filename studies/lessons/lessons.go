@@ -116,15 +116,13 @@ type Failure struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Read returns the lessons of a kernel from all studies in a database, largest number of trials
-// first.
+// Read returns the lessons of a kernel from all studies in a database, largest number of trials first.
 func Read(ctx context.Context, store *studies.Store, kernel string) ([]Lesson, error) {
 	pasts, err := Pasts(ctx, store, func(s studies.Study) bool { return s.Kernel == kernel || s.Origin == kernel })
 	return Learn(pasts), err
 }
 
-// Pasts returns the studies that are wanted, with their trials, newest first; damaged ones are left
-// out.
+// Pasts returns the studies that are wanted, with their trials, newest first; damaged ones are left out.
 func Pasts(ctx context.Context, store *studies.Store, wanted func(studies.Study) bool) ([]Past, error) {
 	all, err := store.List(ctx)
 	if err != nil {

@@ -16,8 +16,7 @@ type Process struct {
 	PID    int    `json:"pid"`
 	Name   string `json:"name,omitempty"` // empty where it cannot be seen
 	Memory uint64 `json:"memory"`         // bytes; 0: the GPU does not report it
-	// Busy is the share of the last seconds in which it computed, in per cent; nil
-	// where the GPU does not report it.
+	// Busy is the share of the last seconds in which it computed, in per cent; nil where the GPU does not report it.
 	Busy *int `json:"busy,omitempty"`
 }
 
