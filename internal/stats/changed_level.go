@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // OrderMatters asks whether timings in the order measured have one level: it returns
@@ -48,11 +50,7 @@ func OrderMatters(values []float64) float64 {
 // unlikeliestCut returns how much ranks differ before and after the cut where they
 // differ most, in units of what a random order does there.
 func unlikeliestCut(ranks []float64) (size float64) {
-	total := 0.0
-	for _, rank := range ranks {
-		total += rank
-	}
-	n, before := float64(len(ranks)), 0.0
+	total, n, before := floats.Sum(ranks), float64(len(ranks)), 0.0
 	for i := 1; i < len(ranks); i++ {
 		before += ranks[i-1]
 		k := float64(i)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -97,10 +98,7 @@ func (r *medianRanks) draw(ascending []float64, random *source) float64 {
 // aliasTable builds Vose's table for the probabilities, which need not sum to exactly 1.
 func aliasTable(probability []float64) (keep []uint64, alias []int) {
 	n := len(probability)
-	sum := 0.0
-	for _, p := range probability {
-		sum += p
-	}
+	sum := floats.Sum(probability)
 	keep, alias = make([]uint64, n), make([]int, n)
 	scaled := make([]float64, n)
 	var small, large []int

@@ -3,6 +3,8 @@ package stats
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // An Assignment is an order that a round could have had, and the difference that the same
@@ -61,9 +63,8 @@ func permutedTail(rounds [][]Assignment, block int, limit float64) float64 {
 		distribution = convolve(distribution, blockSums(part, block, most, score))
 	}
 	// The sum 0 is in the middle.
-	middle, tail, total := len(distribution)/2, 0.0, 0.0
+	middle, tail, total := len(distribution)/2, 0.0, floats.Sum(distribution)
 	for i, share := range distribution {
-		total += share
 		if sum := i - middle; max(sum, -sum) >= max(observed, -observed) {
 			tail += share
 		}
@@ -120,10 +121,7 @@ func addShifted(sum, counts []float64, by int) {
 // convolve returns the distribution of the sum of two independent numbers, each counted from
 // the middle, as shares of all that b counts.
 func convolve(a, b []float64) []float64 {
-	total := 0.0
-	for _, count := range b {
-		total += count
-	}
+	total := floats.Sum(b)
 	sum := make([]float64, len(a)+len(b)-1)
 	for j, count := range b {
 		if count == 0 {

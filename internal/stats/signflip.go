@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // SignFlip returns the exact two-sided p-value of Fisher's randomisation test for
 // pairs (1935): of the hypothesis that the sign of each difference is the toss of
@@ -69,9 +73,5 @@ func signTail(scores []int, limit int) float64 {
 			}
 		}
 	}
-	tail := 0.0
-	for _, share := range shares {
-		tail += share
-	}
-	return tail
+	return floats.Sum(shares)
 }

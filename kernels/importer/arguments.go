@@ -162,12 +162,7 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 		}
 		recordedAll = recordedAll && r.Run == nil && (r.File != "" || r.Zeros) && i < len(d.args)
 	}
-	var runs []call
-	for _, other := range calls {
-		if other.Call == "run_kernel" {
-			runs = append(runs, other)
-		}
-	}
+	runs := slices.DeleteFunc(slices.Clone(calls), func(other call) bool { return other.Call != "run_kernel" })
 	if run != nil && *run < len(runs) && d.referenceFrom(runs[*run], c) {
 		return nil
 	}

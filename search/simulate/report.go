@@ -90,13 +90,7 @@ type Estimate struct {
 }
 
 func budgetsFor(trials int) []int {
-	var used []int
-	for _, b := range budgets {
-		if b < trials {
-			used = append(used, b)
-		}
-	}
-	return append(used, trials)
+	return append(slices.DeleteFunc(slices.Clone(budgets), func(b int) bool { return b >= trials }), trials)
 }
 
 func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options Options) *Report {

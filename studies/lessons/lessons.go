@@ -189,16 +189,11 @@ func learn(pasts []Past) Lesson {
 			}
 		}
 	}
-	moves := Moves(pasts, milliseconds)
 	fewest := 2
 	if len(head.Space.Params) == 1 {
 		fewest = 1 // there is no second pair of two values
 	}
-	for _, m := range moves {
-		if m.agrees(fewest) {
-			l.Moves = append(l.Moves, m)
-		}
-	}
+	l.Moves = slices.DeleteFunc(Moves(pasts, milliseconds), func(m Move) bool { return !m.agrees(fewest) })
 	l.Interactions = interactions(pasts)
 	l.Failures = failures(pasts)
 	l.Followed = followed(pasts)
@@ -291,12 +286,7 @@ func untried(pasts []Past) (list []string) {
 		}
 	}
 	for _, param := range pasts[0].Study.Space.Params {
-		var missing []string
-		for _, value := range param.Values {
-			if !seen[param.Name+"="+value] {
-				missing = append(missing, value)
-			}
-		}
+		missing := slices.DeleteFunc(slices.Clone(param.Values), func(v string) bool { return seen[param.Name+"="+v] })
 		if len(missing) > 0 {
 			list = append(list, param.Name+": "+strings.Join(missing, ", "))
 		}

@@ -171,9 +171,7 @@ func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objectiv
 }
 
 func (e *Evaluator) restore(ctx context.Context, point space.Point) error {
-	e.mu.Lock()
-	delete(e.compiled, point)
-	e.mu.Unlock()
+	e.compiled.Delete(point)
 	return e.upload(ctx)
 }
 

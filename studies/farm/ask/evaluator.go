@@ -35,9 +35,9 @@ type Evaluator struct {
 	// priority is that of everything that is asked; 0 is a search's.
 	priority int
 
+	compiled sync.Map // *farm.Compiled by point: what works
 	mu       sync.Mutex
 	asked    map[string]int                  // how often, by task
-	compiled map[space.Point]*farm.Compiled  // what works
 	evidence map[space.Point]*check.Evidence // until a sample carries it away
 	numbers  map[space.Point]int             // of trials
 	own      *devices.Measures               // where finalists are measured
@@ -54,7 +54,7 @@ func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Ev
 	e := &Evaluator{
 		farm: f, chosen: chosen, subject: subject, files: files, session: rand.Text(), compile: farm.ReplayQueue,
 		measure: farm.ReplayQueue,
-		asked:   map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{},
+		asked:   map[string]int{}, evidence: map[space.Point]*check.Evidence{},
 		numbers: map[space.Point]int{},
 	}
 	if chosen.Measures != nil {
@@ -190,11 +190,8 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.P
 
 // compilation returns what is known of a point's compilation, or asks for it.
 func (e *Evaluator) compilation(ctx context.Context, point space.Point) (*farm.Compiled, error) {
-	e.mu.Lock()
-	known := e.compiled[point]
-	e.mu.Unlock()
-	if known != nil {
-		return known, nil
+	if known, there := e.compiled.Load(point); there {
+		return known.(*farm.Compiled), nil
 	}
 	for range tries {
 		answer, err := e.ask(ctx, e.compile, e.task(farm.Compile, point), nil)
@@ -213,9 +210,7 @@ func (e *Evaluator) compilation(ctx context.Context, point space.Point) (*farm.C
 			return nil, fmt.Errorf("compiling %s: the farm's answer has no compilation", point)
 		}
 		if answer.Compiled.Failure == nil {
-			e.mu.Lock()
-			e.compiled[point] = answer.Compiled
-			e.mu.Unlock()
+			e.compiled.Store(point, answer.Compiled)
 		}
 		return answer.Compiled, nil
 	}
