@@ -109,7 +109,7 @@ func studyColumn(table string) string {
 	return "study"
 }
 
-// storable makes texts such as an engine can hold.
+// storable makes every text one that an engine can hold.
 func (c content) storable(e engine) {
 	for _, row := range c {
 		for i, c := range row.columns {

@@ -118,7 +118,7 @@ var keyColumns = map[string][]string{
 	"across": {"study", "workload", "number", "point"},
 }
 
-// digestOld gives the rows of an older database, which have no digest, theirs. It had no more tables.
+// digestOld adds digests to the rows of an older database, which had these tables only.
 func digestOld(ctx context.Context, tx session) error {
 	for _, table := range []string{"studies", "trials", "rounds"} {
 		var old []rowKey

@@ -13,7 +13,7 @@ import (
 // however much, are no step; a machine that became slower half-way is one.
 //
 // The statistic is the largest standardised difference of mean ranks over all cuts
-// (Pettitt 1979), held against that of shuffles from a fixed seed, which is right
+// (Pettitt 1979), compared with that of shuffles from a fixed seed, which is right
 // for few values and for ties. Of six values in two levels of three, the smallest
 // p-value is 0.1. Fewer than three values have no order: 1.
 func OrderMatters(values []float64) float64 {

@@ -19,7 +19,7 @@ type Assignment struct {
 // PermutedBlocks returns the two-sided p-value of Fisher's randomisation test (1935) of the
 // hypothesis that both sides are the same thing, for rounds whose orders come from permuted
 // blocks ([Orders]): in a block no order comes twice. Under the hypothesis each process
-// would have taken the same time under another name, so what was seen is held against what
+// would have taken the same time under another name, so what was seen is compared with what
 // every other draw of the orders would have shown. Nothing is assumed about the noise: a
 // heavy tail, two modes, a slow hour, a trend inside a round or a rhythm cannot make it lie.
 //

@@ -148,7 +148,7 @@ func (d *description) takeRest(c call) {
 	}
 }
 
-// takeReference finds what results are held to: the kernel whose results the script takes for
+// takeReference finds what results are compared with: the kernel whose results the script takes for
 // the answer, the answer itself, or, until somebody writes one, the kernel.
 func (d *description) takeReference(c call, calls []call, source string) error {
 	var run *int
@@ -235,7 +235,7 @@ func (d *description) answers(c call) error {
 		}
 		a.answer = d.keep(a.name+"_answer", *r)
 	}
-	d.note("results are held to the script's answer, on its own inputs only: a reference can be held to more, see " +
+	d.note("results are compared with the script's answer, on its own inputs only; a reference is compared on more, see " +
 		"docs/correctness.md")
 	return nil
 }

@@ -130,7 +130,7 @@ func (d *description) addIncludes(folder, source string) {
 	}
 }
 
-const copied = `/* A copy of the kernel at the default point: results are held to its own. That shows that
+const copied = `/* A copy of the kernel at the default point: results are compared with its own. That shows that
  * all points agree, not that they are right. Replace it by plain code that you trust. */
 `
 

@@ -47,8 +47,8 @@ func (c common) training(view *View, observations []Observation, most int) gauss
 	return data
 }
 
-// fastestOf returns the largest of the most fastest times, their number, and how many
-// of them are as large as that: there may be more of those than fit.
+// fastestOf returns the slowest of the most fastest times, how many there are, and how many of them tie with it: more
+// may tie than fit.
 func fastestOf(observations []Observation, most int) (limit float64, count, ties int) {
 	times := times(observations)
 	if len(times) == 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// failures is how many machines may fail at a task before who asked hears of it.
+// failures is how many machines may fail at a task before the asker is told.
 const failures = 3
 
 // WorkOptions say what a worker does.

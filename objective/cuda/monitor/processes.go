@@ -34,7 +34,7 @@ func (p Process) String() string {
 	return text
 }
 
-// busyTime is over how long it is asked how busy others are.
+// busyTime is the window over which the use by others is read.
 const busyTime = 2 * time.Second
 
 // Others returns the processes that compute on the GPU and belong to
