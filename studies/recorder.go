@@ -126,7 +126,7 @@ func (c failurePart) Scan(stored any) error {
 	return nil
 }
 
-// asSamples is a column that holds numbers as JSON; none are an empty list, because an earlier pawl reads no empty text.
+// asSamples is a column that holds numbers as JSON. None are an empty list: an earlier pawl reads no empty text.
 type asSamples struct{ pointer *[]float64 }
 
 func (c asSamples) Value() (driver.Value, error) {

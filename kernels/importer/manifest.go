@@ -31,7 +31,7 @@ type description struct {
 	flags                         []string
 	// constants are the arguments that are variables of the source, which a reference takes as its last parameters.
 	constants []argument
-	// objective is a line of the manifest, referenceParams are the parameters in its formula: they change the work of a launch.
+	// objective is a line of the manifest, referenceParams are its parameters: they change the work of a launch.
 	objective         string
 	referenceParams   []string
 	atol              string
