@@ -35,7 +35,7 @@ import (
 )
 
 // Protocol is the version of what travels between those who ask and those who work.
-const Protocol = 3
+const Protocol = 4
 
 // DefaultName is the farm's name where none is given.
 const DefaultName = "farm"
