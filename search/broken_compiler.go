@@ -30,8 +30,7 @@ func (e *DefaultUnmetError) Error() string {
 // compiles, before the compiler counts as broken.
 const compileAttempts = 5
 
-// compilerWorks fails once enough points have failed to compile and none has
-// compiled.
+// compilerWorks fails once enough points have failed to compile and none has compiled.
 func compilerWorks(trials []trial.Trial) error {
 	var first *objective.Failure
 	refused := 0

@@ -29,8 +29,7 @@ type Depth struct {
 
 // What has won by measurement.
 const (
-	// firstAhead is the number in flight before anything has finished. For each trial that
-	// has there is one more.
+	// firstAhead is the number in flight before anything has finished. For each trial that has there is one more.
 	firstAhead = 5
 	// compilerSlack is how many times as many points are being compiled as a device needs on
 	// average: points differ, and a device that waits is dearer than a stale question.

@@ -14,8 +14,7 @@ type Machine interface {
 	// Prepare does a compiler's work beside the search, as soon as one is free, and then calls
 	// done. Work returns how long it has taken.
 	Prepare(work func() time.Duration, done func())
-	// Measure does a device's work in the same way. The search asks for no more at a time than
-	// Options.Width.
+	// Measure does a device's work in the same way. The search asks for no more at a time than Options.Width.
 	Measure(work func() time.Duration, done func())
 	// Wait returns when something is done that was not when Wait returned last. It returns true
 	// when stop is closed before that, and an error when the context ends.

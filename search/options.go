@@ -29,8 +29,7 @@ type Options struct {
 	// latest first. The samplers learn from it as far as it agrees with what this
 	// study observes. See sampler.Remember.
 	Earlier []sampler.Memory
-	// Width is the number of points that the evaluator can measure at once. Zero
-	// means one.
+	// Width is the number of points that the evaluator can measure at once. Zero means one.
 	Width int
 	// Resident is the evaluator's device where that has time to spare; nil where it
 	// does not, and starts a process for every point.
@@ -48,19 +47,16 @@ type Options struct {
 	AsPrepared bool
 	// Machine is what the search runs on. Nil means this machine.
 	Machine Machine
-	// Lanes is the number of points that are prepared at once. Zero means one
-	// per core.
+	// Lanes is the number of points that are prepared at once. Zero means one per core.
 	Lanes int
 	// Samples is the number of samples per contender and round. Zero means 10.
 	Samples int
-	// Overspent reports whether what others are paid for answers is spent, which ends the
-	// search; nil where nobody is.
+	// Overspent reports whether what others are paid for answers is spent, which ends the search; nil where nobody is.
 	Overspent func() bool
 	// Stop ends the search early when it is closed: nothing more is asked,
 	// what runs is finished or abandoned, and the result is what there is.
 	Stop <-chan struct{}
-	// Observe is called after every change, by one goroutine at a time. It may
-	// be nil.
+	// Observe is called after every change, by one goroutine at a time. It may be nil.
 	Observe func(Progress)
 }
 

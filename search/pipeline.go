@@ -106,8 +106,7 @@ func (p *pipeline) measuring() int {
 	return count
 }
 
-// starved reports whether the devices have nothing to do, because the flight that
-// is next is not prepared.
+// starved reports whether the devices have nothing to do, because the flight that is next is not prepared.
 func (p *pipeline) starved() bool {
 	if p.options.AsPrepared {
 		return !slices.ContainsFunc(p.flights, func(f *flight) bool { return done(f.prepared) })

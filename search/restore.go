@@ -40,8 +40,7 @@ func (s *study) restore(history []trial.Trial) (running []trial.Trial, err error
 	return running, nil
 }
 
-// finishOrder returns the finished trials in the order in which they finished: that is
-// what samplers have learned from.
+// finishOrder returns the finished trials in the order in which they finished: that is what samplers have learned from.
 func finishOrder(history []trial.Trial) []trial.Trial {
 	finished := slices.DeleteFunc(slices.Clone(history), func(t trial.Trial) bool { return !t.Finished })
 	slices.SortStableFunc(finished, func(a, b trial.Trial) int { return cmp.Compare(a.Elapsed, b.Elapsed) })

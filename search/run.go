@@ -242,8 +242,7 @@ func (e *engine) record(round trial.Round) error {
 	return nil
 }
 
-// confirm measures the finalists against the default, and then the way from
-// the default to the winner.
+// confirm measures the finalists against the default, and then the way from the default to the winner.
 func (e *engine) confirm(ctx context.Context) error {
 	study, options := e.confirmation()
 	return confirm.Run(ctx, e.evaluator, study, options)
@@ -296,8 +295,7 @@ func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Out
 	return e.pipeline.evaluate(ctx, p)
 }
 
-// findIneffective looks for parameters that never change the machine code, as long as there
-// is time.
+// findIneffective looks for parameters that never change the machine code, as long as there is time.
 func (e *engine) findIneffective(ctx context.Context) (err error) {
 	enough := func() bool {
 		return e.options.stopped() || e.budget.left() <= 0

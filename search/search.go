@@ -41,8 +41,7 @@ import (
 // called by one more goroutine beside these, Verify when nothing else runs.
 type Evaluator interface {
 	confirm.Evaluator // Prepare, Verify, Sample
-	// Measure checks and times a prepared point. Incumbent is the best time so far in
-	// milliseconds, 0 for none.
+	// Measure checks and times a prepared point. Incumbent is the best time so far in milliseconds, 0 for none.
 	Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error)
 }
 
@@ -55,8 +54,7 @@ type Resident interface {
 	// and reports whether that was the last. Both go on where the part before ended.
 	VerifyFor(ctx context.Context, p objective.Prepared,
 		allowed time.Duration) (through bool, failure *objective.Failure, err error)
-	// Anticipate gets ready what a point will be checked against while it is being
-	// prepared.
+	// Anticipate gets ready what a point will be checked against while it is being prepared.
 	Anticipate(context.Context, space.Point) error
 	// Refresh makes the samples that follow come from fresh processes.
 	Refresh()

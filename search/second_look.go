@@ -17,11 +17,9 @@ import (
 const (
 	// mostLeaders is how many points get second looks, for each finalist.
 	mostLeaders = 4
-	// mostLooks is how many times a point is measured again during the search.
-	// After that the device may as well rest.
+	// mostLooks is how many times a point is measured again during the search. After that the device may as well rest.
 	mostLooks = 20
-	// lookTime is about how long a part of a full check takes: so short that a
-	// trial which is ready hardly waits for it.
+	// lookTime is about how long a part of a full check takes: so short that a trial which is ready hardly waits for it.
 	lookTime = 20 * time.Millisecond
 )
 

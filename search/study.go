@@ -292,8 +292,7 @@ func (s *study) initial() (trial.Trial, bool) {
 	return trial.Trial{}, false
 }
 
-// silent is a logger for goptuna that keeps quiet: every problem that it would
-// log is returned as an error too.
+// silent is a logger for goptuna that keeps quiet: every problem that it would log is returned as an error too.
 type silent struct{}
 
 func (silent) Debug(string, ...any) {}

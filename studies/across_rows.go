@@ -3,6 +3,7 @@ package studies
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"pawl/kernels"
 	"pawl/search/trial"
@@ -25,13 +26,7 @@ func NewWorkloadFacts(k *kernels.Kernel) []WorkloadFacts {
 
 // Others returns the workloads of the kernel that are not the study's own.
 func (s Study) Others() []WorkloadFacts {
-	var others []WorkloadFacts
-	for _, w := range s.Workloads {
-		if w.Name != s.Workload {
-			others = append(others, w)
-		}
-	}
-	return others
+	return slices.DeleteFunc(slices.Clone(s.Workloads), func(w WorkloadFacts) bool { return w.Name == s.Workload })
 }
 
 // MeasuredAcross records a round on another workload than the study's.
@@ -45,8 +40,7 @@ func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
 	return nil
 }
 
-// Across returns the rounds of a study on other workloads than its own, by workload, those
-// of all runs.
+// Across returns the rounds of a study on other workloads than its own, by workload, those of all runs.
 func (s *Store) Across(ctx context.Context, study int64) (map[string][]trial.Round, error) {
 	type round struct {
 		trial.Round

@@ -61,8 +61,7 @@ func (s *Store) Copy(ctx context.Context, study int64, to *Store) (Copied, error
 	return copied, nil
 }
 
-// refuseTwin looks for a study that began as the other did: at the same time, with the same seed,
-// on the same device.
+// refuseTwin looks for a study that began as the other did: at the same time, with the same seed, on the same device.
 func (s *Store) refuseTwin(ctx context.Context, other Study) error {
 	all, err := s.List(ctx)
 	if err != nil {
@@ -110,7 +109,7 @@ func studyColumn(table string) string {
 	return "study"
 }
 
-// storable makes texts such as an engine can hold.
+// storable makes every text one that an engine can hold.
 func (c content) storable(e engine) {
 	for _, row := range c {
 		for i, c := range row.columns {

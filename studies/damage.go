@@ -60,8 +60,7 @@ func inspect(ctx context.Context, path string) error {
 	}
 	result, err := integrity(ctx, path, "mode=ro")
 	if hasCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) {
-		// A file that was being created when its process was killed is rolled back
-		// first, which needs to write.
+		// A file that was being created when its process was killed is rolled back first, which needs to write.
 		result, err = integrity(ctx, path, "mode=rw")
 	}
 	if err == nil && result != "ok" {
@@ -152,8 +151,7 @@ func (s *Store) examine(ctx context.Context, tables []string) error {
 	return nil
 }
 
-// damageOf returns the error for a study of which rows are damaged, nil for one
-// that is sound.
+// damageOf returns the error for a study of which rows are damaged, nil for one that is sound.
 func (s *Store) damageOf(ctx context.Context, study int64) error {
 	d := &s.damage
 	d.mu.Lock()
@@ -185,6 +183,5 @@ func (d *damage) of(path string, study int64) error {
 		"other studies can be used, and pawl tune begins a new one"}
 }
 
-// Locked reports whether an error means that another process holds the database for
-// longer than one waits.
+// Locked reports whether an error means that another process holds the database for longer than one waits.
 func Locked(err error) bool { return hasCode(err, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) }

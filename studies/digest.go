@@ -118,8 +118,7 @@ var keyColumns = map[string][]string{
 	"across": {"study", "workload", "number", "point"},
 }
 
-// digestOld gives the rows of an older database, which have no digest, theirs. It had no more
-// tables.
+// digestOld adds digests to the rows of an older database, which had these tables only.
 func digestOld(ctx context.Context, tx session) error {
 	for _, table := range []string{"studies", "trials", "rounds"} {
 		var old []rowKey
@@ -164,8 +163,7 @@ func (s *Store) unsound(ctx context.Context, tables []string, study int64) (map[
 	return found, nil
 }
 
-// describeRow returns the study that a row says it belongs to, 0 if that makes no
-// sense, and what the row is.
+// describeRow returns the study that a row says it belongs to, 0 if that makes no sense, and what the row is.
 func describeRow(table string, row columns) (study int64, what string) {
 	study, _ = row.get(studyColumn(table)).(int64)
 	switch table {

@@ -30,15 +30,13 @@ type Gating struct {
 
 // GatingFacts are what a page says about a gating beside its verdict.
 type GatingFacts struct {
-	// Speedup is over the baseline, with its 95 % interval; nil where nothing was
-	// compared.
+	// Speedup is over the baseline, with its 95 % interval; nil where nothing was compared.
 	Speedup  *float64        `json:"speedup,omitempty"`
 	Interval *stats.Interval `json:"interval,omitempty"`
 	// Baseline and Current are times in milliseconds, 0 where not measured.
 	Baseline float64 `json:"baseline_milliseconds,omitempty"`
 	Current  float64 `json:"milliseconds,omitempty"`
-	// BaselinePoint and BaselineCommit are what is run today; empty where there is no
-	// baseline.
+	// BaselinePoint and BaselineCommit are what is run today; empty where there is no baseline.
 	BaselinePoint  string `json:"baseline_point,omitempty"`
 	BaselineCommit string `json:"baseline_commit,omitempty"`
 	// Base is the commit whose baseline counted, empty where it was the file's own.

@@ -225,8 +225,7 @@ func (s Study) Adopt(asked Options, given []string) (adopted Options, changed bo
 	return must(texts), changed
 }
 
-// Elsewhere says what differs between the machine of the study and this one, or
-// nothing. The device is the same.
+// Elsewhere says what differs between the machine of the study and this one, or nothing. The device is the same.
 func (s Study) Elsewhere(now objective.Environment) string {
 	before := s.Environment
 	for _, part := range []struct{ name, before, now string }{

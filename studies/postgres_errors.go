@@ -6,21 +6,24 @@ import (
 	"net"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// explain says what an error of the server means for who sees it. No sentence holds the
+// ExplainServer says what an error of the server means for who sees it. No sentence holds the
 // password: they are made of names, and of the server's own words.
-func (p *postgres) explain(err error) error {
+func ExplainServer(config *pgx.ConnConfig, err error) error {
 	if err == nil || errors.As(err, new(*serverError)) {
 		return err
 	}
-	text := p.sentence(err)
+	text := sentence(config, err)
 	if text == "" {
 		return err
 	}
 	return &serverError{text, err}
 }
+
+func (p *postgres) explain(err error) error { return ExplainServer(p.config, err) }
 
 type serverError struct {
 	text  string
@@ -30,11 +33,11 @@ type serverError struct {
 func (e *serverError) Error() string { return e.text }
 func (e *serverError) Unwrap() error { return e.cause }
 
-func (p *postgres) sentence(err error) string {
-	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return p.said(said)
+func sentence(config *pgx.ConnConfig, err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return said(config, e)
 	}
-	name := postgresName(p.config)
+	name := postgresName(config)
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Sprintf("%s cannot be reached: the host %s is not known", name, unknown.Name)
 	}
@@ -44,8 +47,7 @@ func (p *postgres) sentence(err error) string {
 	return ""
 }
 
-// unreachable reports whether no connection could be made, for another reason than the server's
-// own word.
+// unreachable reports whether no connection could be made, for another reason than the server's own word.
 func unreachable(err error) bool {
 	return errors.As(err, new(*pgconn.ConnectError))
 }
@@ -57,14 +59,14 @@ func lastLine(err error) string {
 }
 
 // said has the server's codes, from https://www.postgresql.org/docs/current/errcodes-appendix.html.
-func (p *postgres) said(e *pgconn.PgError) string {
-	name, user := postgresName(p.config), p.config.User
+func said(config *pgx.ConnConfig, e *pgconn.PgError) string {
+	name, user := postgresName(config), config.User
 	switch {
 	case e.Code == "28P01" || e.Code == "28000":
 		return fmt.Sprintf("%s refuses the user %s (%s): the password is wrong or missing; PAWL_DB may hold it, or a line "+
 			"of the file that PGPASSFILE names", name, user, e.Message)
 	case e.Code == "3D000":
-		return fmt.Sprintf("there is no database %s on the server; createdb %s makes it", name, p.config.Database)
+		return fmt.Sprintf("there is no database %s on the server; createdb %s makes it", name, config.Database)
 	case e.Code == "42501":
 		return fmt.Sprintf("%s does not allow the user %s to do this (%s): its owner can GRANT it", name, user, e.Message)
 	case e.Code == "25006":

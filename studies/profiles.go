@@ -9,8 +9,7 @@ import (
 	"pawl/space"
 )
 
-// Profile is what a profiler counted in one launch of a point. A point may be profiled again;
-// the last one counts.
+// Profile is what a profiler counted in one launch of a point. A point may be profiled again; the last one counts.
 type Profile struct {
 	Number   int         `json:"number"`
 	Point    space.Point `json:"point"`

@@ -12,8 +12,7 @@ import (
 	"pawl/search/trial"
 )
 
-// Past returns everything that a study has recorded, for going on with it and
-// for reporting on it.
+// Past returns everything that a study has recorded, for going on with it and for reporting on it.
 func (s *Store) Past(ctx context.Context, study int64) (trial.Past, error) {
 	head, err := s.Study(ctx, study)
 	if err != nil {

@@ -36,8 +36,7 @@ func (r *Recorder) Finished(t trial.Trial) error {
 	return err
 }
 
-// Disqualified turns a finished trial into a failure. Its samples stay in no report: a
-// wrong result has no time.
+// Disqualified turns a finished trial into a failure. Its samples stay in no report: a wrong result has no time.
 func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, number),
 		columns{{"stage", &failure.Stage}, {"reason", &failure.Reason}, {"detail", &failure.Detail}, {"samples", "[]"}}, "")
@@ -130,7 +129,7 @@ func (c failurePart) Scan(stored any) error {
 	return nil
 }
 
-// asSamples is a column that holds numbers as JSON; none are an empty list, because an earlier pawl reads no empty text.
+// asSamples is a column that holds numbers as JSON. None are an empty list: an earlier pawl reads no empty text.
 type asSamples struct{ pointer *[]float64 }
 
 func (c asSamples) Value() (driver.Value, error) {

@@ -44,8 +44,7 @@ func (c columns) get(name string) any {
 	return nil
 }
 
-// asJSON is a column that holds a value as JSON, and nil as an empty text. It refuses
-// NaN and Inf.
+// asJSON is a column that holds a value as JSON, and nil as an empty text. It refuses NaN and Inf.
 type asJSON struct{ pointer any }
 
 func (c asJSON) Value() (driver.Value, error) {

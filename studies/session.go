@@ -16,7 +16,7 @@ type querier interface {
 	ExecContext(ctx context.Context, query string, arguments ...any) (sql.Result, error)
 }
 
-// session is a querier that is spoken to in SQLite's words.
+// session runs statements that are written for SQLite.
 type session struct {
 	querier querier
 	engine  engine

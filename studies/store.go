@@ -32,8 +32,7 @@ type Store struct {
 	engine engine
 	// path is the file, or the server's URL without the password.
 	path string
-	// SetAside is where a damaged database was moved to on opening, empty if
-	// it was sound.
+	// SetAside is where a damaged database was moved to on opening, empty if it was sound.
 	SetAside string
 	// Notices are what a user should hear: what was damaged, and what that means.
 	Notices []string
@@ -64,8 +63,7 @@ type dialect interface {
 
 // studyWriter is how one process at a time writes to a study.
 type studyWriter interface {
-	// lock makes this process the only one that runs a study, and running asks whether
-	// one does.
+	// lock makes this process the only one that runs a study, and running asks whether one does.
 	lock(study int64) (unlock func(), err error)
 	running(ctx context.Context, study int64) (bool, error)
 	// begin begins a transaction that writes to a study, 0 for none in particular. If
@@ -148,8 +146,7 @@ func Name(place string) string {
 // Path returns the database's file, or its URL without the password.
 func (s *Store) Path() string { return s.path }
 
-// Lock makes this process the only one that runs a study. The lock goes with the process,
-// however that ends.
+// Lock makes this process the only one that runs a study. The lock goes with the process, however that ends.
 func (s *Store) Lock(study int64) (unlock func(), err error) { return s.engine.lock(study) }
 
 // Running reports whether a process runs a study now. It takes no lock.
@@ -161,8 +158,7 @@ func (s *Store) Running(study int64) (bool, error) {
 	return running, nil
 }
 
-// Writable returns an error where what is recorded would be lost, because the file could
-// only be read.
+// Writable returns an error where what is recorded would be lost, because the file could only be read.
 func (s *Store) Writable() error {
 	if s.discard != nil {
 		return fmt.Errorf("%s cannot be written: nothing can be recorded there", s.path)

@@ -58,8 +58,7 @@ type Study struct {
 	Roofline objective.Roofline `json:"roofline"`
 	// Rounds counts the rounds of the confirmation; List alone fills it in.
 	Rounds int `json:"-"`
-	// Damaged says what is wrong with a study that cannot be read; nothing else
-	// but its number is known then.
+	// Damaged says what is wrong with a study that cannot be read; nothing else but its number is known then.
 	Damaged string `json:"damaged,omitempty"`
 }
 
@@ -71,8 +70,7 @@ func (s Study) Of(k *kernels.Kernel, w kernels.Workload) bool {
 		s.Environment.Measure.First() == objective.Measure(k).First()
 }
 
-// SpaceFacts describes a space well enough to report on it later, without the
-// kernel's folder.
+// SpaceFacts describes a space well enough to report on it later, without the kernel's folder.
 type SpaceFacts struct {
 	Params      []ParamFacts `json:"params"`
 	Constraints []string     `json:"constraints"`
@@ -81,8 +79,7 @@ type SpaceFacts struct {
 	Product float64 `json:"product"`
 	Valid   int     `json:"valid"`
 	Sampled bool    `json:"sampled,omitempty"`
-	// Infeasible counts the valid points that the machine's limits rule out,
-	// by the limit. The search leaves them out.
+	// Infeasible counts the valid points that the machine's limits rule out, by the limit. The search leaves them out.
 	Infeasible map[string]int `json:"infeasible,omitempty"`
 }
 
@@ -203,8 +200,7 @@ func (s *Store) Finish(ctx context.Context, id int64, result trial.Result) error
 // ErrNoStudy says that there is no such study.
 var ErrNoStudy = errors.New("no such study")
 
-// Study returns one study's head. One of which anything is not what was recorded
-// is a *DamagedError.
+// Study returns one study's head. One of which anything is not what was recorded is a *DamagedError.
 func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 	if err := s.damageOf(ctx, id); err != nil {
 		return Study{}, err

@@ -62,8 +62,7 @@ type Result struct {
 	Kernel   string `json:"kernel"`
 	Workload string `json:"workload"`
 	Good     Commit `json:"good"`
-	// Bad is the last commit that changes the kernel, which has what the commit that was
-	// called bad has.
+	// Bad is the last commit that changes the kernel, which has what the commit that was called bad has.
 	Bad Finding `json:"bad"`
 	// Commits are in the line after good, Changes of them change the kernel.
 	Commits int `json:"commits"`
@@ -92,8 +91,7 @@ type search struct {
 	wanted gate.Verdict
 	// unmeasured says that bad failed its checks, so that checks alone decide.
 	unmeasured bool
-	// known are findings by the content of the kernel's folder, same by the machine code
-	// and what it is called with.
+	// known are findings by the content of the kernel's folder, same by the machine code and what it is called with.
 	known, same map[string]Finding
 	result      *Result
 }

@@ -32,8 +32,7 @@ type Commit struct {
 // only: neither the index nor the files of the checkout are read or written.
 type repository struct {
 	root string
-	// paths are the kernel's folder and what it needs beside it, from the root, with
-	// slashes.
+	// paths are the kernel's folder and what it needs beside it, from the root, with slashes.
 	paths []string
 }
 

@@ -44,8 +44,7 @@ func Search(commits int, test func(commit int) (Answer, error)) (suspects []int,
 	return suspects, nil
 }
 
-// middle returns the commit between two that is nearest to their middle and was not
-// skipped; the earlier one of two.
+// middle returns the commit between two that is nearest to their middle and was not skipped; the earlier one of two.
 func middle(good, bad int, skipped map[int]bool) (int, bool) {
 	centre := good + (bad-good)/2
 	for distance := 0; distance < bad-good; distance++ {

@@ -15,8 +15,7 @@ type ApartRow struct {
 	Verdicts []map[gate.Verdict]int `json:"verdicts"`
 }
 
-// FalseAlarms is how often equal sides, the first of the slowdowns, were called
-// different.
+// FalseAlarms is how often equal sides, the first of the slowdowns, were called different.
 func (r ApartRow) FalseAlarms() Rate {
 	return RateOf(r.Verdicts[0], gate.Regression, gate.Improvement)
 }

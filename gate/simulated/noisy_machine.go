@@ -21,16 +21,14 @@ type Fault struct {
 	Name string
 	// Noise is the standard deviation of independent noise, a share of the time.
 	Noise float64
-	// Wander is the standard deviation of noise whose correlation from one sample
-	// to the next is 0.9.
+	// Wander is the standard deviation of noise whose correlation from one sample to the next is 0.9.
 	Wander float64
 	// Step says that the machine becomes 7 to 40 % faster or slower once, at a
 	// random moment in the middle half of the run.
 	Step bool
 	// Tick is the resolution of the clock, a share of the time; 0 is exact.
 	Tick float64
-	// Outliers is how many first samples of each process take 1.5 to 3 times as
-	// long.
+	// Outliers is how many first samples of each process take 1.5 to 3 times as long.
 	Outliers int
 	// Mode is how much slower the second of two modes is; 0 for one mode. The
 	// machine changes between them at random, after 15 samples on average.
@@ -100,12 +98,10 @@ func newMachine(f Fault, seed uint64, expected int) *machine {
 	return m
 }
 
-// again makes the rest of the run another one on the same machine: what it is like
-// stays, what happens is drawn anew.
+// again makes the rest of the run another one on the same machine: what it is like stays, what happens is drawn anew.
 func (m *machine) again(seed uint64) { m.source.Seed(seed, 0x616761696e) }
 
-// process returns the samples of one process that takes a time on a quiet machine,
-// in milliseconds.
+// process returns the samples of one process that takes a time on a quiet machine, in milliseconds.
 func (m *machine) process(samples int, milliseconds float64) []float64 {
 	if m.also.begin != nil {
 		m.also.begin()

@@ -11,8 +11,7 @@ import (
 type Row struct {
 	Fault  string `json:"fault"`
 	Method string `json:"method"`
-	// Equal counts the verdicts on two equal sides, Slowed those on a candidate
-	// with the real slowdown.
+	// Equal counts the verdicts on two equal sides, Slowed those on a candidate with the real slowdown.
 	Equal  map[gate.Verdict]int `json:"equal"`
 	Slowed map[gate.Verdict]int `json:"slowed"`
 	// Together holds what only a comparison in rounds answers.

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"pawl/internal/page"
@@ -51,13 +52,7 @@ func (a Axis) From(low float64, write func(float64) string) Axis {
 
 // Log returns a logarithmic axis over values, which are positive.
 func Log(name string, write func(float64) string, values ...float64) Axis {
-	var positive []float64
-	for _, v := range values {
-		if v > 0 {
-			positive = append(positive, v)
-		}
-	}
-	low, high := ends(positive)
+	low, high := ends(slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v <= 0 }))
 	if low <= 0 {
 		low, high = 1, 1
 	}
@@ -90,11 +85,8 @@ func Times(name string, ms ...float64) Axis { return Log(name, page.Milliseconds
 // Counts is an axis of whole numbers from 0.
 func Counts(name string, highest int) Axis {
 	a := Axis{Name: name, High: float64(max(highest, 1))}
-	for _, t := range a.round(func(x float64) string { return fmt.Sprintf("%.0f", x) }) {
-		if t.At == math.Trunc(t.At) {
-			a.Ticks = append(a.Ticks, t)
-		}
-	}
+	a.Ticks = slices.DeleteFunc(a.round(func(x float64) string { return fmt.Sprintf("%.0f", x) }),
+		func(t Tick) bool { return t.At != math.Trunc(t.At) })
 	return a
 }
 
@@ -144,8 +136,7 @@ func (a Axis) share(value float64) float64 {
 	return min(max(share, 0), 1)
 }
 
-// below draws the axis below a panel: lines across it, and those of the labels that do not
-// touch each other.
+// below draws the axis below a panel: lines across it, and those of the labels that do not touch each other.
 func (a Axis) below(out *strings.Builder, width, height float64) {
 	free := math.Inf(-1)
 	for _, t := range a.Ticks {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Heat is a grid of two parameters' values, with a colour per cell: the lower its value, the
-// stronger.
+// Heat is a grid of two parameters' values, with a colour per cell: the lower its value, the stronger.
 type Heat struct {
 	// Name says what it is, Text what it shows, to those who do not see it.
 	Name, Text string

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Parallel shows points of many parameters: an axis for each, and a line through all of them
-// for each point.
+// Parallel shows points of many parameters: an axis for each, and a line through all of them for each point.
 type Parallel struct {
 	// Name says what it is, Text what it shows, to those who do not see it.
 	Name, Text string

@@ -31,8 +31,7 @@ var Colours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#
 
 // Names for what colours mean in several pictures.
 const (
-	// Best is what a reader should look at, Other all the rest, Bad what failed or got slower,
-	// Good what got faster.
+	// Best is what a reader should look at, Other all the rest, Bad what failed or got slower, Good what got faster.
 	Best  = "#0072b2"
 	Other = "#8a939e"
 	Bad   = "#d55e00"
@@ -73,8 +72,7 @@ func (p Picture) HTML() template.HTML {
 		p.inside()))
 }
 
-// attributes make the picture one thing with a name for a screen reader: what its parts
-// are called is for the pointer.
+// attributes make the picture one thing with a name for a screen reader: what its parts are called is for the pointer.
 func (p Picture) attributes() string {
 	name := p.Name
 	if p.Text != "" {

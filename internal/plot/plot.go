@@ -44,8 +44,7 @@ type Series struct {
 // XY is a place between the axes.
 type XY struct{ X, Y float64 }
 
-// Dot is a place that has a title; its colour and radius in pixels are its own, Href where
-// it leads, empty for nowhere.
+// Dot is a place that has a title; its colour and radius in pixels are its own, Href where it leads, empty for nowhere.
 type Dot struct {
 	XY
 	Colour string
@@ -96,8 +95,7 @@ func (p Plot) above() float64 {
 	return plotTop
 }
 
-// legend draws the names of the first panel's series, in as many lines as they take, and
-// returns how high that is.
+// legend draws the names of the first panel's series, in as many lines as they take, and returns how high that is.
 func (p Plot) legend(out *strings.Builder, width float64) float64 {
 	if len(p.Panels) == 0 {
 		return 0

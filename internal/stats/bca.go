@@ -89,8 +89,7 @@ func adjustedShare(share, bias, acceleration float64) float64 {
 	z := bias + distuv.UnitNormal.Quantile(share)
 	shrink := 1 - acceleration*z
 	if shrink <= 0 {
-		// At the pole of the transformation the share has reached the end of the
-		// range on z's side, and it stays there.
+		// At the pole of the transformation the share has reached the end of the range on z's side, and it stays there.
 		if z > 0 {
 			return 1
 		}

@@ -62,8 +62,7 @@ func NewContest(contenders [][][]float64) Contest {
 	return c
 }
 
-// residualSquares is the sum of the squares that are left of a table without the means of
-// its rows and columns.
+// residualSquares is the sum of the squares that are left of a table without the means of its rows and columns.
 func residualSquares(rows [][]float64) (sum float64) {
 	columns := make([]float64, len(rows[0]))
 	for j := range columns {

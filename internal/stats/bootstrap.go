@@ -36,8 +36,7 @@ const (
 	stream = 0x7061776c // "pawl"
 )
 
-// withDefaults returns b with zero values replaced, and panics on values that
-// have no meaning.
+// withDefaults returns b with zero values replaced, and panics on values that have no meaning.
 func (b Bootstrap) withDefaults() Bootstrap {
 	b.Resamples = cmp.Or(b.Resamples, defaultResamples)
 	b.Level = cmp.Or(b.Level, defaultLevel)

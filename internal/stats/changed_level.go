@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // OrderMatters asks whether timings in the order measured have one level: it returns
@@ -11,7 +13,7 @@ import (
 // however much, are no step; a machine that became slower half-way is one.
 //
 // The statistic is the largest standardised difference of mean ranks over all cuts
-// (Pettitt 1979), held against that of shuffles from a fixed seed, which is right
+// (Pettitt 1979), compared with that of shuffles from a fixed seed, which is right
 // for few values and for ties. Of six values in two levels of three, the smallest
 // p-value is 0.1. Fewer than three values have no order: 1.
 func OrderMatters(values []float64) float64 {
@@ -48,11 +50,7 @@ func OrderMatters(values []float64) float64 {
 // unlikeliestCut returns how much ranks differ before and after the cut where they
 // differ most, in units of what a random order does there.
 func unlikeliestCut(ranks []float64) (size float64) {
-	total := 0.0
-	for _, rank := range ranks {
-		total += rank
-	}
-	n, before := float64(len(ranks)), 0.0
+	total, n, before := floats.Sum(ranks), float64(len(ranks)), 0.0
 	for i := 1; i < len(ranks); i++ {
 		before += ranks[i-1]
 		k := float64(i)

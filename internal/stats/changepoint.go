@@ -9,8 +9,7 @@ import (
 
 // ChangePointOptions sets what counts as a step for [ChangePoints].
 type ChangePointOptions struct {
-	// MinimumLength is how many samples a level must last, in samples; what is
-	// shorter is an outlier. Zero means 5.
+	// MinimumLength is how many samples a level must last, in samples; what is shorter is an outlier. Zero means 5.
 	MinimumLength int
 
 	// MinimumStep is the smallest step of interest, relative to the level before
@@ -167,8 +166,7 @@ func adjacentChanges(series []float64, width int, level func(ascending []float64
 	return changes
 }
 
-// interquartileMean returns the mean of values without the lowest and the highest
-// quarter of them.
+// interquartileMean returns the mean of values without the lowest and the highest quarter of them.
 func interquartileMean(ascending []float64) float64 {
 	quarter := len(ascending) / 4
 	mean, _ := meanAndSquares(ascending[quarter : len(ascending)-quarter])

@@ -13,8 +13,7 @@ func CliffsDelta(x, y []float64) float64 {
 	return cliffsDeltaSorted(sorted("CliffsDelta", x), sorted("CliffsDelta", y))
 }
 
-// cliffsDeltaSorted walks both samples once: each x is above the ys before one
-// position and below those from another.
+// cliffsDeltaSorted walks both samples once: each x is above the ys before one position and below those from another.
 func cliffsDeltaSorted(x, y []float64) float64 {
 	below, notAbove, balance := 0, 0, 0
 	for _, value := range x {

@@ -14,8 +14,7 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Unbounded is the interval of a positive figure of which too little is known: see
-// [MinimumSamples]. Print it as ±∞.
+// Unbounded is the interval of a positive figure of which too little is known: see [MinimumSamples]. Print it as ±∞.
 func Unbounded() Interval { return Interval{High: math.Inf(1)} }
 
 // Bounded reports whether the interval says anything.
@@ -47,8 +46,7 @@ func (i *Interval) UnmarshalJSON(encoded []byte) error {
 // Contains reports whether x lies in the interval, its ends included.
 func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
 
-// Disjoint reports whether the intervals have no point in common. Touching ends
-// are a common point.
+// Disjoint reports whether the intervals have no point in common. Touching ends are a common point.
 func (i Interval) Disjoint(other Interval) bool {
 	return i.High < other.Low || other.High < i.Low
 }
@@ -106,8 +104,7 @@ func medianRank(n int, level float64) int {
 	return k
 }
 
-// FewestForInterval is how many samples, rounds or processes the 95 % intervals of every
-// report take at least.
+// FewestForInterval is how many samples, rounds or processes the 95 % intervals of every report take at least.
 var FewestForInterval = MinimumSamples(0.95)
 
 func requireLevel(level float64) {

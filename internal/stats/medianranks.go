@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -27,8 +28,7 @@ import (
 // passing over j once i is passed, ((n-1-j)/(n-j))^m, does not depend on i: over.
 // The gap between neighbouring ranks is near 1, so a linear walk is short.
 type medianRanks struct {
-	// keep and alias: column c answers c when the fraction is below keep[c], of
-	// 2^64, and alias[c] otherwise.
+	// keep and alias: column c answers c when the fraction is below keep[c], of 2^64, and alias[c] otherwise.
 	keep  []uint64
 	alias []int
 
@@ -77,8 +77,7 @@ func upperRank(n int, probability []float64) (above, over []float64) {
 	return above, over
 }
 
-// draw returns the median of one resample of ascending, whose length must be the n
-// that the table was made for.
+// draw returns the median of one resample of ascending, whose length must be the n that the table was made for.
 func (r *medianRanks) draw(ascending []float64, random *source) float64 {
 	column, fraction := bits.Mul64(random.Uint64(), uint64(len(r.keep)))
 	lower := int(column)
@@ -96,14 +95,10 @@ func (r *medianRanks) draw(ascending []float64, random *source) float64 {
 	return midpoint(ascending[lower], ascending[upper])
 }
 
-// aliasTable builds Vose's table for the probabilities, which need not sum to
-// exactly 1.
+// aliasTable builds Vose's table for the probabilities, which need not sum to exactly 1.
 func aliasTable(probability []float64) (keep []uint64, alias []int) {
 	n := len(probability)
-	sum := 0.0
-	for _, p := range probability {
-		sum += p
-	}
+	sum := floats.Sum(probability)
 	keep, alias = make([]uint64, n), make([]int, n)
 	scaled := make([]float64, n)
 	var small, large []int

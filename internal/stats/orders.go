@@ -24,8 +24,7 @@ type Orders struct {
 // be as good or bad every day.
 func FreshSeed() uint64 { return 1 + rand.Uint64N(999_999_999) }
 
-// NewOrders returns orders of 0 to contenders-1, at least one. Different streams of one seed
-// are independent.
+// NewOrders returns orders of 0 to contenders-1, at least one. Different streams of one seed are independent.
 func NewOrders(contenders int, seed, stream uint64) Orders {
 	return Orders{seed, stream, williams(contenders)}
 }

@@ -3,6 +3,8 @@ package stats
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // An Assignment is an order that a round could have had, and the difference that the same
@@ -17,7 +19,7 @@ type Assignment struct {
 // PermutedBlocks returns the two-sided p-value of Fisher's randomisation test (1935) of the
 // hypothesis that both sides are the same thing, for rounds whose orders come from permuted
 // blocks ([Orders]): in a block no order comes twice. Under the hypothesis each process
-// would have taken the same time under another name, so what was seen is held against what
+// would have taken the same time under another name, so what was seen is compared with what
 // every other draw of the orders would have shown. Nothing is assumed about the noise: a
 // heavy tail, two modes, a slow hour, a trend inside a round or a rhythm cannot make it lie.
 //
@@ -61,9 +63,8 @@ func permutedTail(rounds [][]Assignment, block int, limit float64) float64 {
 		distribution = convolve(distribution, blockSums(part, block, most, score))
 	}
 	// The sum 0 is in the middle.
-	middle, tail, total := len(distribution)/2, 0.0, 0.0
+	middle, tail, total := len(distribution)/2, 0.0, floats.Sum(distribution)
 	for i, share := range distribution {
-		total += share
 		if sum := i - middle; max(sum, -sum) >= max(observed, -observed) {
 			tail += share
 		}
@@ -108,8 +109,7 @@ func blockSums(rounds [][]Assignment, block, most int, score func(float64) int) 
 	return sums
 }
 
-// addShifted adds counts to sum, each moved up by a number of places; what is moved beyond an
-// end is zero.
+// addShifted adds counts to sum, each moved up by a number of places; what is moved beyond an end is zero.
 func addShifted(sum, counts []float64, by int) {
 	for i, count := range counts {
 		if count > 0 {
@@ -121,10 +121,7 @@ func addShifted(sum, counts []float64, by int) {
 // convolve returns the distribution of the sum of two independent numbers, each counted from
 // the middle, as shares of all that b counts.
 func convolve(a, b []float64) []float64 {
-	total := 0.0
-	for _, count := range b {
-		total += count
-	}
+	total := floats.Sum(b)
 	sum := make([]float64, len(a)+len(b)-1)
 	for j, count := range b {
 		if count == 0 {

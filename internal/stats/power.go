@@ -32,8 +32,7 @@ func PairsNeeded(spread, effect, alpha, power float64) int {
 	if !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
 		panic(fmt.Sprintf("stats: PairsNeeded at alpha %v and power %v, not in (0, 1)", alpha, power))
 	}
-	// Not negative: where alpha and power together ask for less than a coin toss
-	// gives, any effect will do.
+	// Not negative: where alpha and power together ask for less than a coin toss gives, any effect will do.
 	distance := max(0, distuv.UnitNormal.Quantile(1-alpha)+distuv.UnitNormal.Quantile(power)) * spread / effect
 	pairs := math.Ceil(distance * distance)
 	if pairs >= math.MaxInt {

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Median returns the middle sample, or the mean of the middle two.
-// It panics on an empty sample and on NaN or Inf.
+// Median returns the middle sample, or the mean of the middle two. It panics on an empty sample and on NaN or Inf.
 func Median(samples []float64) float64 {
 	return medianSorted(sorted("Median", samples))
 }
@@ -33,8 +32,7 @@ func medianSorted(ascending []float64) float64 {
 	return midpoint(ascending[(n-1)/2], ascending[n/2])
 }
 
-// midpoint is exact where both values are equal, as the two middle ranks of an odd
-// sample are.
+// midpoint is exact where both values are equal, as the two middle ranks of an odd sample are.
 func midpoint(low, high float64) float64 { return low + (high-low)/2 }
 
 // quantileSorted is Quantile of samples that are in ascending order.

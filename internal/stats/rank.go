@@ -33,7 +33,6 @@ func MannWhitney(x, y []float64) (u, p float64) {
 	case err != nil:
 		panic(fmt.Sprintf("stats: MannWhitney: %v", err))
 	}
-	// With ties the exact distribution is not symmetric, and twice its tail can
-	// exceed 1.
+	// With ties the exact distribution is not symmetric, and twice its tail can exceed 1.
 	return u, min(1, result.P)
 }

@@ -17,8 +17,7 @@ func require(operation string, samples []float64) {
 	}
 }
 
-// requirePositive is require for operations that divide by a timing or take its
-// logarithm.
+// requirePositive is require for operations that divide by a timing or take its logarithm.
 func requirePositive(operation string, samples []float64) {
 	require(operation, samples)
 	for i, sample := range samples {

@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // SignFlip returns the exact two-sided p-value of Fisher's randomisation test for
 // pairs (1935): of the hypothesis that the sign of each difference is the toss of
@@ -55,8 +59,7 @@ func flipScores(operation string, differences []float64) (scores []int, positive
 	return scores, positive
 }
 
-// signTail returns the share of all sign patterns whose sum of positive scores is
-// at most limit.
+// signTail returns the share of all sign patterns whose sum of positive scores is at most limit.
 func signTail(scores []int, limit int) float64 {
 	shares := make([]float64, limit+1)
 	shares[0] = 1
@@ -70,9 +73,5 @@ func signTail(scores []int, limit int) float64 {
 			}
 		}
 	}
-	tail := 0.0
-	for _, share := range shares {
-		tail += share
-	}
-	return tail
+	return floats.Sum(shares)
 }

@@ -15,8 +15,7 @@ func CV(samples []float64) float64 {
 	return math.Sqrt(squares/float64(len(samples)-1)) / mean
 }
 
-// Mean returns the arithmetic mean. It is for people who compare with other tools; nothing
-// is decided by it.
+// Mean returns the arithmetic mean. It is for people who compare with other tools; nothing is decided by it.
 func Mean(samples []float64) float64 {
 	require("Mean", samples)
 	mean, _ := meanAndSquares(samples)

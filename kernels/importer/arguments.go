@@ -148,7 +148,7 @@ func (d *description) takeRest(c call) {
 	}
 }
 
-// takeReference finds what results are held to: the kernel whose results the script takes for
+// takeReference finds what results are compared with: the kernel whose results the script takes for
 // the answer, the answer itself, or, until somebody writes one, the kernel.
 func (d *description) takeReference(c call, calls []call, source string) error {
 	var run *int
@@ -162,18 +162,13 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 		}
 		recordedAll = recordedAll && r.Run == nil && (r.File != "" || r.Zeros) && i < len(d.args)
 	}
-	var runs []call
-	for _, other := range calls {
-		if other.Call == "run_kernel" {
-			runs = append(runs, other)
-		}
-	}
+	runs := slices.DeleteFunc(slices.Clone(calls), func(other call) bool { return other.Call != "run_kernel" })
 	if run != nil && *run < len(runs) && d.referenceFrom(runs[*run], c) {
 		return nil
 	}
 	fixed := !slices.ContainsFunc(d.args,
 		func(a argument) bool { return a.shape != nil && (!a.out || a.inout) && a.file == "" && !a.zeros })
-	if recordedAll && c.Runs == 0 && fixed && len(d.meaning) == 0 {
+	if recordedAll && c.Runs == 0 && fixed && len(d.referenceParams) == 0 {
 		return d.answers(c)
 	}
 	if len(c.Answer) > 0 {
@@ -240,7 +235,7 @@ func (d *description) answers(c call) error {
 		}
 		a.answer = d.keep(a.name+"_answer", *r)
 	}
-	d.note("results are held to the script's answer, on its own inputs only: a reference can be held to more, see " +
+	d.note("results are compared with the script's answer, on its own inputs only; a reference is compared on more, see " +
 		"docs/correctness.md")
 	return nil
 }

@@ -29,13 +29,11 @@ type description struct {
 	// reference launches the reference; empty where it is launched as the kernel is.
 	referenceGrid, referenceBlock []string
 	flags                         []string
-	// constants are the arguments that are variables of the source, which a reference takes
-	// as its last parameters.
+	// constants are the arguments that are variables of the source, which a reference takes as its last parameters.
 	constants []argument
-	// objective is a line of the manifest, meaning are the parameters in its formula: they
-	// change the work of a launch.
+	// objective is a line of the manifest, referenceParams are its parameters: they change the work of a launch.
 	objective         string
-	meaning           []string
+	referenceParams   []string
 	atol              string
 	source, reference string // file names
 	files             []kernels.File
@@ -113,7 +111,7 @@ func (d *description) manifest() string {
 	line("params:")
 	for _, p := range d.params {
 		reference := ""
-		if slices.Contains(d.meaning, p.name) {
+		if slices.Contains(d.referenceParams, p.name) {
 			reference = ", reference: true"
 		}
 		line("  %s: {values: [%s], default: %s%s}", p.name, join(p.values, yamlValue), yamlValue(p.first), reference)

@@ -60,12 +60,12 @@ func (d *description) takeObjective(c call) {
 	d.objective = fmt.Sprintf("%s: %s # %s", key, quote(metric.Text), comment(name))
 	for _, p := range d.params {
 		if wordOf(p.name).MatchString(metric.Text) && len(p.values) > 1 {
-			d.meaning = append(d.meaning, p.name)
+			d.referenceParams = append(d.referenceParams, p.name)
 		}
 	}
-	if len(d.meaning) > 0 {
+	if len(d.referenceParams) > 0 {
 		d.note("the objective depends on %s, so the reference is given its value too (reference: true): strike that where "+
-			"the result is the same for all of them", strings.Join(d.meaning, ", "))
+			"the result is the same for all of them", strings.Join(d.referenceParams, ", "))
 	}
 }
 

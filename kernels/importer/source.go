@@ -63,8 +63,7 @@ func splitArguments(list string) (all []string) {
 	return append(all, list[start:])
 }
 
-// withC gives the entry function of a CUDA source its plain name, as the other tuner's own
-// compilation does.
+// withC gives the entry function of a CUDA source its plain name, as the other tuner's own compilation does.
 func (d *description) withC(source string) string {
 	if strings.Contains(source, `extern "C"`) || d.backend != kernels.CUDA || kernels.IsInstance(d.entry) {
 		return source
@@ -131,7 +130,7 @@ func (d *description) addIncludes(folder, source string) {
 	}
 }
 
-const copied = `/* A copy of the kernel at the default point: results are held to its own. That shows that
+const copied = `/* A copy of the kernel at the default point: results are compared with its own. That shows that
  * all points agree, not that they are right. Replace it by plain code that you trust. */
 `
 
@@ -155,7 +154,7 @@ func (d *description) defined(source string) string {
 	var text strings.Builder
 	for _, p := range d.params {
 		define := fmt.Sprintf("#define %s %s\n", p.name, p.first.Define())
-		if slices.Contains(d.meaning, p.name) {
+		if slices.Contains(d.referenceParams, p.name) {
 			define = fmt.Sprintf("#ifndef %s\n%s#endif\n", p.name, define)
 		}
 		text.WriteString(define)

@@ -44,7 +44,8 @@ const leastChange = 0.05
 // figure is something about a launch that means something to a person.
 type figure struct {
 	name, counter, unit string
-	// floor is a value that is little: below it a change is no news. Nor is it one between values up to least.
+	// floor is added to both values, so that small values do not matter; changes between values up to least do not
+	// either.
 	floor, least float64
 	// of is the value; nil for that of the counter.
 	of func(Facts) (float64, bool)

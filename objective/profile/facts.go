@@ -145,8 +145,7 @@ func (f Facts) wavesOf() (float64, bool) {
 	return 0, false
 }
 
-// tail is the share of the time in which part of the device waits for the last wave, if all
-// blocks take equally long.
+// tail is the share of the time in which part of the device waits for the last wave, if all blocks take equally long.
 func (f Facts) tail() (float64, bool) {
 	n, there := f.wavesOf()
 	if !there || n <= 0 {

@@ -83,8 +83,7 @@ func readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Wanted is a configuration that the gate has found worth a profiler's time: an entry of its
-// profile.json.
+// Wanted is a configuration that the gate has found worth a profiler's time: an entry of its profile.json.
 type Wanted struct {
 	Kernel   string   `json:"kernel"`
 	Workload string   `json:"workload"`

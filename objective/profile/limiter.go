@@ -87,8 +87,7 @@ func (f Facts) unprofiled() Limiter {
 		"without a profiler.", page.WholePercent(share), bound)}
 }
 
-// Occupancy says how many warps are resident and what keeps further ones out; empty where that is
-// unknown.
+// Occupancy says how many warps are resident and what keeps further ones out; empty where that is unknown.
 func (f Facts) Occupancy() string {
 	resident, there := f.get(warpsActive)
 	share, also := f.share(occupancyShare)

@@ -135,8 +135,7 @@ func parseCode(text []byte, kernel string) (*Mix, error) {
 		}
 		code = append(code, kindOf(match[1]))
 		if to := target.FindStringSubmatch(line); to != nil && match[1] == "BRA" {
-			// Only a label that was seen lies behind: a jump back makes a loop. A jump to
-			// itself ends the code.
+			// Only a label that was seen lies behind: a jump back makes a loop. A jump to itself ends the code.
 			if begin, seen := labels[to[1]]; seen && begin < len(code)-1 {
 				loops = append(loops, loop{begin, len(code)})
 			}

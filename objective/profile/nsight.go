@@ -114,8 +114,7 @@ func (n Nsight) under(report string, caches worker.Caches, launches int) []strin
 	}
 }
 
-// Read returns the longest launch of a report file: a kernel of several steps is as slow as that
-// one makes it.
+// Read returns the longest launch of a report file: a kernel of several steps is as slow as that one makes it.
 func (n Nsight) Read(ctx context.Context, report string) (*Launch, error) {
 	allowed := cmp.Or(n.Print, time.Minute)
 	printed, said := &process.Output{Keep: mostCSV}, &process.Output{Keep: 4 << 10}
@@ -156,8 +155,7 @@ func (n Nsight) explain(profiled objective.Profiled) error {
 		telling(profiled.Printed))
 }
 
-// telling returns the line of ncu's output that says most: its last error, else its last warning,
-// else the last line.
+// telling returns the line of ncu's output that says most: its last error, else its last warning, else the last line.
 func telling(printed string) string {
 	found, rank := "", -1
 	for line := range strings.Lines(printed) {

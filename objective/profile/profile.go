@@ -214,8 +214,7 @@ func (p *Profile) count(ctx context.Context, on Subject, prepared objective.Prep
 	return nil, nil
 }
 
-// Name is how a profile is told from others: its kernel with the point, and the file that it came
-// from.
+// Name is how a profile is told from others: its kernel with the point, and the file that it came from.
 func (p *Profile) Name() string {
 	name := p.Kernel
 	if p.Point.String() != "" {

@@ -32,7 +32,7 @@ const (
 	practices = "CUDA C++ Best Practices Guide"
 )
 
-// applies is from which share on a loss is worth a word.
+// applies is the smallest share of the time that advice is given for.
 const applies = 0.05
 
 // withoutLocal is why local memory can cost no more than it is said to.

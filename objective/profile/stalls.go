@@ -52,8 +52,7 @@ var stallReasons = []struct{ reason, meaning, try string }{
 	{"selected", "nothing: they issue", ""},
 }
 
-// Stalls returns what warps spend their time at, largest share first; nil where it was not
-// counted.
+// Stalls returns what warps spend their time at, largest share first; nil where it was not counted.
 func (f Facts) Stalls() []Stall {
 	var all []Stall
 	total := 0.0

@@ -11,8 +11,7 @@ var bases = map[string]string{
 	"block": "block",
 }
 
-// prefixes are decimal, for bytes too: that is how Nsight Compute counts. Those for powers of
-// two are written out.
+// prefixes are decimal, for bytes too: that is how Nsight Compute counts. Those for powers of two are written out.
 var prefixes = []struct {
 	text   string
 	factor float64

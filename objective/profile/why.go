@@ -13,8 +13,7 @@ const (
 	same = 0.02
 	// explains is which part of the difference a cause must explain to be named as the cause.
 	explains = 0.25
-	// preferred is how much less a named fault may explain than an amount of work, which is often
-	// its consequence.
+	// preferred is how much less a named fault may explain than an amount of work, which is often its consequence.
 	preferred = 0.25
 )
 

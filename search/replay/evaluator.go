@@ -11,8 +11,7 @@ import (
 	"pawl/space"
 )
 
-// Evaluator plays a recorded space back. It is repeatable: the same calls with
-// the same seed give the same outcomes.
+// Evaluator plays a recorded space back. It is repeatable: the same calls with the same seed give the same outcomes.
 type Evaluator struct {
 	space *Space
 	rng   *rand.Rand
@@ -33,8 +32,7 @@ func (e *Evaluator) entry(point space.Point) (Entry, error) {
 	return e.space.entries[index], nil
 }
 
-// Prepare answers with the recorded compile time, and with the failure of a
-// point that did not come as far as running.
+// Prepare answers with the recorded compile time, and with the failure of a point that did not come as far as running.
 func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.Prepared, error) {
 	entry, err := e.entry(point)
 	if err != nil {
@@ -62,8 +60,7 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, _ float64
 	}, ctx.Err()
 }
 
-// Verify answers with the recorded failure: a recorded time was checked when
-// it was recorded, or never will be.
+// Verify answers with the recorded failure: a recorded time was checked when it was recorded, or never will be.
 func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objective.Failure, error) {
 	entry, err := e.entry(p.Point)
 	if err != nil {

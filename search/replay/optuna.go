@@ -12,8 +12,7 @@ import (
 	"pawl/space"
 )
 
-// The operations of Optuna's journal that an exported study consists of, and
-// the states of its trials.
+// The operations of Optuna's journal that an exported study consists of, and the states of its trials.
 const (
 	optunaCreateStudy   = 0
 	optunaStudyUserAttr = 2
@@ -24,46 +23,6 @@ const (
 
 	optunaMinimize = 1
 )
-
-// optunaWorker names the writer of a journal; Optuna asks for one only where
-// several write.
-const optunaWorker = "pawl"
-
-// optunaOperation is what every line of a journal begins with.
-type optunaOperation struct {
-	Code   int    `json:"op_code"`
-	Worker string `json:"worker_id"`
-}
-
-type optunaStudy struct {
-	optunaOperation
-	Name       string `json:"study_name"`
-	Directions []int  `json:"directions"`
-}
-
-type optunaStudyFact struct {
-	optunaOperation
-	Study int               `json:"study_id"`
-	Fact  map[string]string `json:"user_attr"`
-}
-
-// optunaTrial creates a trial that has ended already.
-type optunaTrial struct {
-	optunaOperation
-	Study  int       `json:"study_id"`
-	Start  string    `json:"datetime_start"`
-	End    string    `json:"datetime_complete"`
-	State  int       `json:"state"`
-	Value  *struct{} `json:"value"` // always null: values has it
-	Values []float64 `json:"values"`
-	// Distributions are JSON texts; a parameter's value is the position among
-	// its choices.
-	Distributions map[string]string  `json:"distributions"`
-	Params        map[string]int     `json:"params"`
-	UserFacts     map[string]any     `json:"user_attrs"`
-	SystemFacts   map[string]any     `json:"system_attrs"`
-	Intermediate  map[string]float64 `json:"intermediate_values"`
-}
 
 // WriteOptuna writes a record as a journal file, which Optuna's
 // JournalFileBackend and its dashboard open. Every parameter is categorical: the
@@ -80,15 +39,17 @@ func (r *Record) WriteOptuna(w io.Writer, begin time.Time) error {
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	operations := []any{optunaStudy{optunaOperation{optunaCreateStudy, optunaWorker}, r.optunaName(),
-		[]int{optunaMinimize}}}
+	operations := []map[string]any{
+		{"op_code": optunaCreateStudy, "study_name": r.optunaName(), "directions": []int{optunaMinimize}},
+	}
 	for _, fact := range []struct{ name, value string }{
 		{"kernel", r.Kernel}, {"workload", r.Workload}, {"device", r.Environment.Device},
 		{"compiler", r.Environment.Compiler}, {"flags", r.Environment.Flags}, {"unit", "ms"},
 	} {
 		if fact.value != "" {
-			operations = append(operations,
-				optunaStudyFact{optunaOperation{optunaStudyUserAttr, optunaWorker}, 0, map[string]string{fact.name: fact.value}})
+			operations = append(operations, map[string]any{
+				"op_code": optunaStudyUserAttr, "study_id": 0, "user_attr": map[string]string{fact.name: fact.value},
+			})
 		}
 	}
 	for _, entry := range r.Entries {
@@ -97,6 +58,7 @@ func (r *Record) WriteOptuna(w io.Writer, begin time.Time) error {
 		begin = end
 	}
 	for _, operation := range operations {
+		operation["worker_id"] = "pawl" // Optuna asks for one only where several write
 		if err := encoder.Encode(operation); err != nil {
 			return fmt.Errorf("writing an Optuna journal: %w", err)
 		}
@@ -127,33 +89,33 @@ func optunaDistributions(params []space.Param) (map[string]string, error) {
 	return texts, nil
 }
 
-func (r *Record) optunaTrial(entry Entry, distributions map[string]string, start, end time.Time) optunaTrial {
+// optunaTrial creates a trial that has ended already. A parameter's value is the position among its choices.
+func (r *Record) optunaTrial(entry Entry, distributions map[string]string, start, end time.Time) map[string]any {
 	const format = "2006-01-02T15:04:05.000000+00:00"
-	trial := optunaTrial{
-		optunaOperation: optunaOperation{optunaCreateTrial, optunaWorker},
-		Start:           start.UTC().Format(format), End: end.UTC().Format(format),
-		State: optunaFail, Distributions: distributions, Params: map[string]int{},
-		UserFacts: map[string]any{}, SystemFacts: map[string]any{}, Intermediate: map[string]float64{},
+	params, facts := map[string]int{}, map[string]any{}
+	trial := map[string]any{
+		"op_code": optunaCreateTrial, "study_id": 0, "state": optunaFail, "value": nil, "values": nil,
+		"datetime_start": start.UTC().Format(format), "datetime_complete": end.UTC().Format(format),
+		"distributions": distributions, "params": params, "user_attrs": facts,
+		"system_attrs": map[string]any{}, "intermediate_values": map[string]any{},
 	}
 	for _, p := range r.Params {
 		value, _ := entry.Point.Get(p.Name)
-		trial.Params[p.Name] = slices.Index(p.Values, value)
+		params[p.Name] = slices.Index(p.Values, value)
 	}
 	if entry.Compile > 0 {
-		trial.UserFacts["compile_s"] = entry.Compile.Seconds()
+		facts["compile_s"] = entry.Compile.Seconds()
 	}
 	if entry.Resources != nil {
-		trial.UserFacts["registers"] = entry.Resources.Registers
-		trial.UserFacts["spill_stores"] = entry.Resources.SpillStores
+		facts["registers"], facts["spill_stores"] = entry.Resources.Registers, entry.Resources.SpillStores
 	}
 	if failure := entry.Failure; failure != nil {
-		trial.UserFacts["stage"], trial.UserFacts["reason"] = string(failure.Stage), failure.Reason
+		facts["stage"], facts["reason"] = failure.Stage, failure.Reason
 		if failure.Detail != "" {
-			trial.UserFacts["detail"] = failure.Detail
+			facts["detail"] = failure.Detail
 		}
 		return trial
 	}
-	trial.State, trial.Values = optunaComplete, []float64{entry.Milliseconds}
-	trial.UserFacts["samples_ms"] = entry.Samples
+	trial["state"], trial["values"], facts["samples_ms"] = optunaComplete, []float64{entry.Milliseconds}, entry.Samples
 	return trial
 }

@@ -36,12 +36,10 @@ type foreignEntry struct {
 	running float64 // checking and measuring
 }
 
-// errorTime is what old versions of Kernel Tuner record as the time of a
-// configuration that failed.
+// errorTime is what old versions of Kernel Tuner record as the time of a configuration that failed.
 const errorTime = 1e20
 
-// readCache reads the entries of a Kernel Tuner cache. It returns io.EOF when
-// the file ends behind an entry.
+// readCache reads the entries of a Kernel Tuner cache. It returns io.EOF when the file ends behind an entry.
 func (f *foreign) readCache(decoder *json.Decoder) error {
 	if err := expect(decoder, '{'); err != nil {
 		return err
@@ -64,8 +62,7 @@ func (f *foreign) readCache(decoder *json.Decoder) error {
 	}
 }
 
-// cut keeps an entry that breaks off from being taken for a file that was
-// merely not closed.
+// cut keeps an entry that breaks off from being taken for a file that was merely not closed.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the file ends in the middle of it")
@@ -109,8 +106,7 @@ func cacheEntry(fields map[string]json.RawMessage) (foreignEntry, error) {
 	return e, nil
 }
 
-// known reads a duration. Some versions write null or text instead; then it is
-// unknown, which is 0.
+// known reads a duration. Some versions write null or text instead; then it is unknown, which is 0.
 func known(raw json.RawMessage) float64 {
 	var duration float64
 	if json.Unmarshal(raw, &duration) != nil {

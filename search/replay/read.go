@@ -17,8 +17,7 @@ import (
 // It keeps a small hostile gzip from filling the memory.
 const Largest = 1 << 30
 
-// ReadFile reads a record from a file, or the embedded one of that name where
-// there is no such file.
+// ReadFile reads a record from a file, or the embedded one of that name where there is no such file.
 func ReadFile(path string) (*Record, error) {
 	file, err := open(path)
 	if err != nil {
@@ -41,8 +40,7 @@ func open(path string) (io.ReadCloser, error) {
 	return file, err
 }
 
-// Read reads a record of any known format, plain or gzip. The record is not
-// yet checked as a whole: see New.
+// Read reads a record of any known format, plain or gzip. The record is not yet checked as a whole: see New.
 func Read(r io.Reader) (*Record, error) {
 	record, err := readRecord(r)
 	if err != nil {
@@ -118,8 +116,7 @@ func readForeign(decoder *json.Decoder, first string) (*Record, error) {
 			break
 		}
 	}
-	// Kernel Tuner closes its cache when a run ends well; a file of a run that
-	// did not ends behind an entry.
+	// Kernel Tuner closes its cache when a run ends well; a file of a run that did not ends behind an entry.
 	if err != nil && !(errors.Is(err, io.EOF) && f.cached) {
 		return nil, unexpected(err)
 	}
@@ -145,8 +142,7 @@ func expect(decoder *json.Decoder, delimiter json.Delim) error {
 	return nil
 }
 
-// key reads the next key of an object, or its end: then it is empty. At the end
-// of the file it returns io.EOF.
+// key reads the next key of an object, or its end: then it is empty. At the end of the file it returns io.EOF.
 func key(decoder *json.Decoder) (string, error) {
 	token, err := decoder.Token()
 	if err != nil {

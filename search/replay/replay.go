@@ -53,16 +53,14 @@ type Entry struct {
 	Resources *objective.Resources
 	// Compile is how long compiling took, 0 when unknown.
 	Compile time.Duration
-	// Spent is how long compiling, checking and measuring took together, as far
-	// as the file says; 0 when unknown.
+	// Spent is how long compiling, checking and measuring took together, as far as the file says; 0 when unknown.
 	Spent time.Duration
 }
 
 // OK reports whether the entry has a time.
 func (e Entry) OK() bool { return e.Failure == nil }
 
-// Space is a recorded space, ready to be searched. It is immutable and safe
-// for concurrent use.
+// Space is a recorded space, ready to be searched. It is immutable and safe for concurrent use.
 type Space struct {
 	record  *Record
 	space   *space.Space
@@ -147,8 +145,7 @@ func (s *Space) Space() *space.Space { return s.space }
 // Pool returns the recorded points.
 func (s *Space) Pool() *space.Pool { return s.pool }
 
-// Entry returns what was recorded of the point at a position of the pool. The
-// caller must not modify its samples.
+// Entry returns what was recorded of the point at a position of the pool. The caller must not modify its samples.
 func (s *Space) Entry(index int) Entry { return s.entries[index] }
 
 // Optimum returns the fastest entry.

@@ -58,8 +58,7 @@ func (a Auto) forestsTurn(view *View) bool {
 	return crowd >= a.Flat || crowd >= a.Crowd && asked%2 == 0
 }
 
-// nearlyBest returns the share of the observed points that are nearly as good as
-// the best.
+// nearlyBest returns the share of the observed points that are nearly as good as the best.
 func (a Auto) nearlyBest(view *View) float64 {
 	best, ok := view.Best()
 	if !ok {

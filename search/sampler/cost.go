@@ -43,8 +43,7 @@ func (c common) costs(view *View) *costModel {
 	return c.settings.Cost.fit(c.axes, points, logs)
 }
 
-// fit fits the effects one axis at a time to what the others leave over
-// (backfitting), each shrunk towards none.
+// fit fits the effects one axis at a time to what the others leave over (backfitting), each shrunk towards none.
 func (c Cost) fit(axes []gaussian.Axis, points [][]uint16, left []float64) *costModel {
 	m := &costModel{most: math.Log(c.Most)}
 	for _, a := range axes {
@@ -71,8 +70,7 @@ func (c Cost) fit(axes []gaussian.Axis, points [][]uint16, left []float64) *cost
 	return m
 }
 
-// log returns the logarithm of a point's cost over a typical one's, within
-// bounds; 0 without a model.
+// log returns the logarithm of a point's cost over a typical one's, within bounds; 0 without a model.
 func (m *costModel) log(values []uint16) float64 {
 	if m == nil {
 		return 0

@@ -8,8 +8,7 @@ import (
 	"pawl/search/sampler/gaussian"
 )
 
-// freeSubset returns the free points in ascending order, or a random part of
-// them where there are more than limit.
+// freeSubset returns the free points in ascending order, or a random part of them where there are more than limit.
 func freeSubset(view *View, limit int, rng *rand.Rand) []int {
 	if view.FreeCount() <= limit {
 		free := make([]int, 0, view.FreeCount())
@@ -20,8 +19,7 @@ func freeSubset(view *View, limit int, rng *rand.Rand) []int {
 		}
 		return free
 	}
-	// Selection sampling of a large pool would walk all of it: draw instead,
-	// and draw again what came up twice.
+	// Selection sampling of a large pool would walk all of it: draw instead, and draw again what came up twice.
 	drawn := make(map[int]bool, limit)
 	subset := make([]int, 0, limit)
 	for range 4 * limit {
@@ -79,8 +77,7 @@ func (c common) spread(view *View, rng *rand.Rand) int {
 	return best
 }
 
-// distance is the sum over the axes of how far two points are apart, each
-// between 0 and 1.
+// distance is the sum over the axes of how far two points are apart, each between 0 and 1.
 func (c common) distance(view *View, i, j int) float64 {
 	a, b := view.Pool.Row(i), view.Pool.Row(j)
 	sum := 0.0

@@ -59,8 +59,7 @@ func Remember(s *space.Space, here, there string, measured []Timed) Memory {
 	return memory
 }
 
-// Learns reports whether a sampler's model learns from earlier studies. The others have
-// their first points only.
+// Learns reports whether a sampler's model learns from earlier studies. The others have their first points only.
 func Learns(name string) bool { return name == "gp" || name == "auto" }
 
 // Related reports whether a model may learn from one device about another: whether they
@@ -122,8 +121,7 @@ func recommended(pool *space.Pool, measured []Timed) []space.Point {
 	return points[1:]
 }
 
-// unlike reports whether a point differs from each of the others in at least a
-// third of the parameters that vary.
+// unlike reports whether a point differs from each of the others in at least a third of the parameters that vary.
 func unlike(s *space.Space, point space.Point, others []space.Point) bool {
 	varying := len(gaussian.Axes(s))
 	for _, other := range others {

@@ -52,8 +52,7 @@ func tournament(parents []Observation, rng *rand.Rand) Observation {
 	return parents[min(rng.IntN(len(parents)), rng.IntN(len(parents)))]
 }
 
-// mutated returns another value: half the time the next one up or down where
-// there is an order, any otherwise.
+// mutated returns another value: half the time the next one up or down where there is an order, any otherwise.
 func mutated(a gaussian.Axis, value uint16, rng *rand.Rand) uint16 {
 	if a.Ordered && rng.IntN(2) == 0 {
 		step := 2*rng.IntN(2) - 1

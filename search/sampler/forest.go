@@ -97,8 +97,7 @@ func (f *forestSampler) grow(count int, points [][]uint16, y []float64, rng *ran
 type observed struct {
 	cuts []cut
 	leaf int
-	// places[c][i] is the place of observation i on cut c: looked up once, not at
-	// every split of every tree.
+	// places[c][i] is the place of observation i on cut c: looked up once, not at every split of every tree.
 	places [][]float64
 	y      []float64
 }
@@ -227,8 +226,7 @@ func (c *cut) spread(places, y []float64, members []int, threshold float64) floa
 	return squares[0] - sum[0]*sum[0]/count[0] + squares[1] - sum[1]*sum[1]/count[1]
 }
 
-// partition moves the members of the left side to the front and returns their
-// number.
+// partition moves the members of the left side to the front and returns their number.
 func (c *cut) partition(places []float64, members []int, threshold float64) int {
 	middle := 0
 	for i, member := range members {
@@ -240,8 +238,7 @@ func (c *cut) partition(places []float64, members []int, threshold float64) int 
 	return middle
 }
 
-// predict returns the mean of the trees and the deviation between and within
-// them.
+// predict returns the mean of the trees and the deviation between and within them.
 func (f *forestSampler) predict(trees []*tree, values []uint16) (mean, deviation float64) {
 	var sum, squares, within float64
 	for _, t := range trees {

@@ -50,8 +50,7 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	return g.climb(view, rng, g.settings.GP.Candidates, score)
 }
 
-// Acquisition leaves out what is pending, and costs: a point that is compiled has cost most of
-// what it will.
+// Acquisition leaves out what is pending, and costs: a point that is compiled has cost most of what it will.
 func (g *gpSampler) Acquisition(view *View, points []int) []float64 {
 	if len(g.axes) == 0 {
 		return nil
@@ -112,8 +111,7 @@ func (g *gpSampler) tooFew(view *View, working int, follows bool) bool {
 	return len(view.Observations)+len(view.Pending) < g.settings.GP.Startup || working < g.settings.Search.Fewest
 }
 
-// model returns the process over the training data, not yet conditioned, and the
-// data's scaled times.
+// model returns the process over the training data, not yet conditioned, and the data's scaled times.
 func (g *gpSampler) model(view *View, data gaussian.Data) (*gaussian.Process, []float64) {
 	fit := g.training(view, view.Observations[:g.fitCount(len(view.Observations), 0)], g.settings.GP.Most)
 	fit.Values = scaledTimes(fit.Values)

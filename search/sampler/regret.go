@@ -12,8 +12,7 @@ import (
 	"pawl/search/trial"
 )
 
-// candidate is a free point's predicted time, on the model's scale, and how
-// many free points it stands for.
+// candidate is a free point's predicted time, on the model's scale, and how many free points it stands for.
 type candidate struct {
 	mean, deviation float64
 	works           float64 // the probability that it has a time at all
@@ -73,8 +72,7 @@ func rivals(model *gaussian.Process, data gaussian.Data, scaled []float64) (best
 	return best, others
 }
 
-// secondHalf returns the share of the best time that the second half of the
-// trials has gained over the first.
+// secondHalf returns the share of the best time that the second half of the trials has gained over the first.
 func secondHalf(times []float64) float64 {
 	return 1 - slices.Min(times)/slices.Min(times[:len(times)/2])
 }
@@ -111,8 +109,7 @@ func (g *gpSampler) untried(view *View, model *gaussian.Process, rng *rand.Rand)
 	return candidates
 }
 
-// logNoneBelow returns the logarithm of the probability that no candidate's
-// time is below a level.
+// logNoneBelow returns the logarithm of the probability that no candidate's time is below a level.
 func logNoneBelow(candidates []candidate, level float64) float64 {
 	sum := 0.0
 	for _, c := range candidates {

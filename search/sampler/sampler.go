@@ -27,8 +27,7 @@ import (
 // points, also across an interruption; what it keeps between calls may only
 // save time. One goroutine uses it at a time.
 type Sampler interface {
-	// Next returns the position in view.Pool of a free point. It is called
-	// only while there is one.
+	// Next returns the position in view.Pool of a free point. It is called only while there is one.
 	Next(view *View, rng *rand.Rand) int
 }
 

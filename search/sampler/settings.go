@@ -41,8 +41,7 @@ type Search struct {
 
 // GP is the Gaussian process as a sampler.
 type GP struct {
-	// Startup is few: from the first handful on the model chooses better than
-	// chance does.
+	// Startup is few: from the first handful on the model chooses better than chance does.
 	Startup int
 	// Most bounds the observations of the model: time grows with the third power.
 	// Beyond it failures and the slowest are left out.
@@ -53,14 +52,12 @@ type GP struct {
 	// fitted to a few dozen observations are taken for the truth, which makes the
 	// model too sure of itself; widening them gains 1 to 2 % of the optimum.
 	Inflation float64
-	// Candidates is the number of random points whose improvement is computed; from
-	// the best of them the search climbs.
+	// Candidates is the number of random points whose improvement is computed; from the best of them the search climbs.
 	Candidates int
 	// Labels bounds the observations of each label, works and fails, and LabelFit
 	// those that the labels' lengths are fitted to: they have less to teach.
 	Labels, LabelFit int
-	// Earlier is the number of observations that an earlier study must have to
-	// become part of the model.
+	// Earlier is the number of observations that an earlier study must have to become part of the model.
 	Earlier int
 	// FollowFrom is the number of times from which on an earlier study is followed.
 	FollowFrom int
@@ -71,13 +68,11 @@ type GP struct {
 // Forest is the forest of extremely randomised trees.
 type Forest struct {
 	Startup int
-	// Trees model the times; LabelTrees tell what works from what fails, which
-	// takes fewer.
+	// Trees model the times; LabelTrees tell what works from what fails, which takes fewer.
 	Trees, LabelTrees int
 	// Leaf is the largest number of observations that is not split.
 	Leaf int
-	// Candidates is as for the process; a forest's answers are flat, and more of
-	// them are no better.
+	// Candidates is as for the process; a forest's answers are flat, and more of them are no better.
 	Candidates int
 	// Noise is the deviation that is left where all trees agree, on the scale of
 	// scaledTimes: they agree for want of observations.
@@ -95,8 +90,7 @@ type TPE struct {
 	// blur it.
 	Good     float64
 	MostGood int
-	// Width is the width of an ordered axis's kernel around one observation, as a
-	// part of the range.
+	// Width is the width of an ordered axis's kernel around one observation, as a part of the range.
 	Width float64
 	// Draws is the number of points that are drawn from the good density and
 	// compared, as in the original algorithm. The best ratio of all points would be
@@ -125,8 +119,7 @@ type Goptuna struct {
 type Auto struct {
 	// Begin is the number of trials that the process chooses in any case.
 	Begin int
-	// Near is how much of the best's speed a point may lack that counts as nearly
-	// as good.
+	// Near is how much of the best's speed a point may lack that counts as nearly as good.
 	Near float64
 	// Crowd is the share of such points from which on the forest has every second
 	// turn, and Flat the one from which on it has all.

@@ -64,8 +64,7 @@ func drawWeighted(weights []float64, count int, rng *rand.Rand) []int {
 	return drawn
 }
 
-// split parts the observations into the good ones, a fixed share of all by
-// time, and the bad ones, with every failure.
+// split parts the observations into the good ones, a fixed share of all by time, and the bad ones, with every failure.
 func (t *tpeSampler) split(view *View) (good, bad []int) {
 	sorted := slices.Clone(view.Observations)
 	time := func(o Observation) float64 {

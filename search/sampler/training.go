@@ -7,8 +7,7 @@ import (
 	"pawl/search/sampler/gaussian"
 )
 
-// failedTime marks a failure among times until they are scaled. It is no
-// number that anything is computed with.
+// failedTime marks a failure among times until they are scaled. It is no number that anything is computed with.
 var failedTime = math.Inf(1)
 
 // times returns the times of the observations that work, in their order.
@@ -48,8 +47,8 @@ func (c common) training(view *View, observations []Observation, most int) gauss
 	return data
 }
 
-// fastestOf returns the largest of the most fastest times, their number, and how many
-// of them are as large as that: there may be more of those than fit.
+// fastestOf returns the slowest of the most fastest times, how many there are, and how many of them tie with it: more
+// may tie than fit.
 func fastestOf(observations []Observation, most int) (limit float64, count, ties int) {
 	times := times(observations)
 	if len(times) == 0 {
@@ -69,8 +68,7 @@ func working(values []float64) []float64 {
 	return list
 }
 
-// labels returns the last observations that work and the last that fail, in the
-// order observed, with the label of each.
+// labels returns the last observations that work and the last that fail, in the order observed, with the label of each.
 func (c common) labels(view *View, observations []Observation, most int, works, fails float64) gaussian.Data {
 	var kept []Observation
 	count := map[bool]int{}
@@ -112,8 +110,7 @@ func scaledTimes(times []float64) []float64 {
 	return scaled
 }
 
-// logUnit returns how much of a logarithm of time one unit of scaledTimes is,
-// at and below the median.
+// logUnit returns how much of a logarithm of time one unit of scaledTimes is, at and below the median.
 func logUnit(values []float64) float64 {
 	sorted := working(values)
 	return max(math.Log(sorted[len(sorted)/2]/sorted[0]), 1e-9)

@@ -14,8 +14,7 @@ type View struct {
 	Pool *space.Pool
 	// Observations are the finished trials, in the order in which they finished.
 	Observations []Observation
-	// Pending are the positions of points that are asked and not yet observed, in
-	// the order asked.
+	// Pending are the positions of points that are asked and not yet observed, in the order asked.
 	Pending []int
 	// Earlier are studies of the same kernel that came before this one, the
 	// latest first. They may be wrong about this one. They do not change while
@@ -35,13 +34,11 @@ type View struct {
 type Observation struct {
 	// Index is the point's position in the pool.
 	Index int
-	// Milliseconds is the median of the samples. It means nothing after a
-	// failure.
+	// Milliseconds is the median of the samples. It means nothing after a failure.
 	Milliseconds float64
 	// Failed says that the point has no verified time.
 	Failed bool
-	// Seconds is what the trial has cost, compiling and checking included; 0 for
-	// unknown.
+	// Seconds is what the trial has cost, compiling and checking included; 0 for unknown.
 	Seconds float64
 }
 
@@ -81,8 +78,7 @@ func (v *View) Observe(o Observation) {
 	v.Observations = append(v.Observations, o)
 }
 
-// Fail turns the observation of a point into a failure: it was found wrong
-// later.
+// Fail turns the observation of a point into a failure: it was found wrong later.
 func (v *View) Fail(index int) {
 	for i := range v.Observations {
 		if v.Observations[i].Index == index {

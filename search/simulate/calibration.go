@@ -2,22 +2,19 @@ package simulate
 
 import "pawl/internal/stats"
 
-// Calibration compares the searches' own estimates of what they have left behind
-// with the truth.
+// Calibration compares the searches' own estimates of what they have left behind with the truth.
 type Calibration struct {
 	// Known is the number of searches that had an estimate.
 	Known int `json:"known"`
 	// Claimed is how often the bound should hold, Held how often it did.
 	Claimed float64 `json:"claimed"`
 	Held    float64 `json:"held"`
-	// Bound and Truth are the medians of the bound and of what was really left,
-	// as shares of the best time.
+	// Bound and Truth are the medians of the bound and of what was really left, as shares of the best time.
 	Bound float64 `json:"bound"`
 	Truth float64 `json:"truth"`
 }
 
-// calibration compares the estimates of runs with the recorded optimum; runs
-// are by space and seed.
+// calibration compares the estimates of runs with the recorded optimum; runs are by space and seed.
 func calibration(spaces []*Recorded, runs [][]run) *Calibration {
 	c := &Calibration{}
 	var bounds, truths []float64

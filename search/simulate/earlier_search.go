@@ -7,8 +7,7 @@ import (
 	"pawl/space"
 )
 
-// lessons is what a warm search is given: the first points and the memory of an
-// earlier search of another space.
+// lessons is what a warm search is given: the first points and the memory of an earlier search of another space.
 type lessons struct {
 	first  []space.Point
 	memory []sampler.Memory
@@ -25,14 +24,12 @@ func (r *Recorded) learn(other *Recorded, timed []sampler.Timed) lessons {
 	}
 }
 
-// Help compares an entrant that was helped with the same one without, seed by
-// seed, at one budget.
+// Help compares an entrant that was helped with the same one without, seed by seed, at one budget.
 type Help struct {
 	Budget int `json:"budget"`
 	// Gain is the mean difference of the fractions of the optimum.
 	Gain Estimate `json:"gain"`
-	// Worse is the share of seeds in which the help has cost more than 1 % of the
-	// optimum; Lost is the largest loss.
+	// Worse is the share of seeds in which the help has cost more than 1 % of the optimum; Lost is the largest loss.
 	Worse float64 `json:"worse"`
 	Lost  float64 `json:"lost"`
 	// Worst is the smallest fraction over the seeds, with the help and without.

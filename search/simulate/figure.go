@@ -8,8 +8,7 @@ import (
 	"pawl/internal/plot"
 )
 
-// WriteSVG draws the mean fraction of the optimum over the evaluations, one
-// panel per space and one over all.
+// WriteSVG draws the mean fraction of the optimum over the evaluations, one panel per space and one over all.
 func (r *Report) WriteSVG(w io.Writer) error {
 	figure := plot.Plot{Name: "mean fraction of the optimum after each trial", Width: 340, Height: 220, Columns: 3}
 	if len(r.Spaces) > 1 {

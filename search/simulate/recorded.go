@@ -16,8 +16,7 @@ type Recorded struct {
 	space *replay.Space
 	// slowToFast are the times of the points that work.
 	slowToFast []float64
-	// meanCost is what a point takes on average, 0 for unknown, and meanCompile the
-	// part of it that compiling takes.
+	// meanCost is what a point takes on average, 0 for unknown, and meanCompile the part of it that compiling takes.
 	meanCost, meanCompile time.Duration
 }
 

@@ -22,8 +22,7 @@ type Report struct {
 	Ahead int `json:"ahead,omitempty"`
 	// Devices is the number of devices.
 	Devices int `json:"devices"`
-	// Clock says that a budget is what so many average points cost, and that
-	// random search's expectations do not apply.
+	// Clock says that a budget is what so many average points cost, and that random search's expectations do not apply.
 	Clock   bool  `json:"clock,omitempty"`
 	Budgets []int `json:"budgets"`
 	// Spaces are in the order of the files.
@@ -60,8 +59,7 @@ type SamplerReport struct {
 	// Fraction of the optimum at each budget: the optimum's time over that of
 	// the point that the search takes to be best, 0 while there is none.
 	Fraction []Estimate `json:"fraction"`
-	// Within5 and Within1 are the shares of searches within 5 % and 1 % of the
-	// optimum at each budget.
+	// Within5 and Within1 are the shares of searches within 5 % and 1 % of the optimum at each budget.
 	Within5 []float64 `json:"within_5_percent"`
 	Within1 []float64 `json:"within_1_percent"`
 	// Community is the autotuning methodology's score against random search.
@@ -76,8 +74,7 @@ type SamplerReport struct {
 	AskMean float64 `json:"ask_mean_ms"`
 	// Calibration is there when it was asked for.
 	Calibration *Calibration `json:"calibration,omitempty"`
-	// Help compares with the same sampler without help, where it had some, in
-	// one space.
+	// Help compares with the same sampler without help, where it had some, in one space.
 	Help []Help `json:"help,omitempty"`
 	// BySeed are the fractions at each budget, seed by seed, averaged over the spaces.
 	BySeed [][]float64 `json:"by_seed"`
@@ -93,13 +90,7 @@ type Estimate struct {
 }
 
 func budgetsFor(trials int) []int {
-	var used []int
-	for _, b := range budgets {
-		if b < trials {
-			used = append(used, b)
-		}
-	}
-	return append(used, trials)
+	return append(slices.DeleteFunc(slices.Clone(budgets), func(b int) bool { return b >= trials }), trials)
 }
 
 func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options Options) *Report {
@@ -148,8 +139,7 @@ func alone(entrants []entrant, helped entrant) int {
 	return slices.Index(entrants, entrant{label: helped.sampler, sampler: helped.sampler})
 }
 
-// sampler summarises the runs of one sampler over some spaces; runs are by
-// space and seed.
+// sampler summarises the runs of one sampler over some spaces; runs are by space and seed.
 func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run, options Options) SamplerReport {
 	report := SamplerReport{Sampler: name, Curve: make([]float64, r.Trials)}
 	count := float64(len(spaces))
@@ -170,8 +160,7 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run, options 
 	report.AskMean = float64(asking) / float64(time.Millisecond) / float64(max(asks, 1))
 	report.InFlight = float64(inFlight) / float64(max(asks, 1))
 	for _, budget := range r.Budgets {
-		// Seeds are the independent units: over several spaces, the fractions
-		// of one seed are averaged first.
+		// Seeds are the independent units: over several spaces, the fractions of one seed are averaged first.
 		bySeed := make([]float64, r.Seeds)
 		var within5, within1 float64
 		for i, s := range spaces {
@@ -203,8 +192,7 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run, options 
 // nearOptimum is how far behind the optimum a point may be that is as good as that.
 const nearOptimum = 0.02
 
-// medianNear returns the median of the seconds until searches were near the optimum, 0
-// where half of them never were.
+// medianNear returns the median of the seconds until searches were near the optimum, 0 where half of them never were.
 func medianNear(runs []run) float64 {
 	var seconds []float64
 	for _, run := range runs {

@@ -13,8 +13,7 @@ import (
 	"pawl/search/trial"
 )
 
-// run is one search: after each tick of its clock, the recorded time of the point
-// that the search takes to be the best.
+// run is one search: after each tick of its clock, the recorded time of the point that the search takes to be the best.
 type run struct {
 	// best is NaN until a point has worked.
 	best []float64
@@ -23,8 +22,7 @@ type run struct {
 	// asking is the time spent inside the sampler.
 	asking time.Duration
 	asks   int
-	// near is when the search came within nearOptimum of the optimum, by the virtual
-	// clock; 0 for never.
+	// near is when the search came within nearOptimum of the optimum, by the virtual clock; 0 for never.
 	near time.Duration
 	// inFlight sums up how many trials were in flight after each ask.
 	inFlight int
@@ -32,8 +30,7 @@ type run struct {
 	regret *trial.Regret
 }
 
-// noiseStream is the stream of random numbers for the noise; those of the asks are numbered
-// by the trial.
+// noiseStream is the stream of random numbers for the noise; those of the asks are numbered by the trial.
 const noiseStream = math.MaxUint64
 
 // search runs one search as tune does, but for the confirmation.
@@ -77,8 +74,7 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 func (r *Recorded) summarize(finished []trial.Trial, options Options) run {
 	result := run{best: make([]float64, 0, options.Trials), finished: finished}
 	seen, truth := math.Inf(1), math.NaN()
-	// A trial that ends within a tick counts at its end; one that takes several is
-	// not there yet at the first of them.
+	// A trial that ends within a tick counts at its end; one that takes several is not there yet at the first of them.
 	tick := func(elapsed float64) {
 		for float64(len(result.best)+1) < elapsed && len(result.best) < options.Trials {
 			result.best = append(result.best, truth)
@@ -109,8 +105,7 @@ func (r *Recorded) pace(options Options) time.Duration {
 		(r.meanCost-r.meanCompile)/time.Duration(options.Devices), r.meanCost/time.Duration(options.aheadOn(r)))
 }
 
-// journal is a search's recorder. It stops the search before the confirmation, which
-// simulations do not ask about.
+// journal is a search's recorder. It stops the search before the confirmation, which simulations do not ask about.
 type journal struct {
 	finished        []trial.Trial
 	asked, inFlight int

@@ -44,8 +44,7 @@ type Options struct {
 	FirstSeed uint64
 	// Trials is the number of evaluations per search. Zero means 200.
 	Trials int
-	// Noise answers with one recorded sample, drawn at random, instead of the
-	// recorded time.
+	// Noise answers with one recorded sample, drawn at random, instead of the recorded time.
 	Noise bool
 	// Regret also compares what each search says that it has left behind with the truth.
 	Regret bool
@@ -53,8 +52,7 @@ type Options struct {
 	// warm: it begins with what a search of that space, by the same sampler with
 	// as many trials, has learned.
 	Warm string
-	// EarlierTrials is the number of trials of the search that a warm one learns from.
-	// Zero means as many as Trials.
+	// EarlierTrials is the number of trials of the search that a warm one learns from. Zero means as many as Trials.
 	EarlierTrials int
 	// Clock measures budgets by cost instead of trials: a budget of 50 is what 50
 	// average points take to compile, check and measure, as the files record it.
@@ -71,8 +69,7 @@ type Options struct {
 	Settings *sampler.Settings
 	// Parallel is the number of searches at a time. Zero means one per core.
 	Parallel int
-	// Progress is called after every search, by one goroutine at a time. Nil
-	// means that nobody wants to know.
+	// Progress is called after every search, by one goroutine at a time. Nil means that nobody wants to know.
 	Progress func(done, total int)
 
 	other *Recorded // Warm, once it is read
@@ -127,8 +124,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// Run simulates and reports. The report depends on the options alone, but for
-// the times that the samplers took.
+// Run simulates and reports. The report depends on the options alone, but for the times that the samplers took.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	if err := options.check(); err != nil {
 		return nil, err
@@ -170,8 +166,7 @@ func nameOf(file string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// RunSpaces is Run over spaces that are loaded already; it ignores
-// options.Files.
+// RunSpaces is Run over spaces that are loaded already; it ignores options.Files.
 func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Report, error) {
 	options = options.withDefaults()
 	entrants := options.entrants()
@@ -245,8 +240,7 @@ type entrant struct {
 	costAware bool
 }
 
-// entrants returns the samplers, each once as it is and, where the options ask
-// what help is worth, once with it.
+// entrants returns the samplers, each once as it is and, where the options ask what help is worth, once with it.
 func (o Options) entrants() []entrant {
 	var list []entrant
 	for _, name := range o.Samplers {

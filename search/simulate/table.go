@@ -8,8 +8,7 @@ import (
 	"pawl/internal/page"
 )
 
-// WriteTable writes the report as text: one table over all spaces, and one for
-// each where there are several.
+// WriteTable writes the report as text: one table over all spaces, and one for each where there are several.
 func (r *Report) WriteTable(w io.Writer) error {
 	var text bytes.Buffer
 	var err error
@@ -50,8 +49,7 @@ func (r *Report) protocol() string {
 	return text
 }
 
-// writeTable writes a table, and below it what help was worth and how often bounds
-// held, where that was asked for.
+// writeTable writes a table, and below it what help was worth and how often bounds held, where that was asked for.
 func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []SamplerReport) error {
 	fmt.Fprintln(text, title)
 	header := []string{"sampler"}

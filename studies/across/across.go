@@ -32,8 +32,7 @@ import (
 
 // Options say how much is measured, and who hears of it.
 type Options struct {
-	// Kernel is the kernel's folder, where that is not the one that the study names any
-	// more. Empty means the study's.
+	// Kernel is the kernel's folder, where that is not the one that the study names any more. Empty means the study's.
 	Kernel string
 	// Rounds per workload; 0 means as many as the study's confirmation wanted.
 	Rounds int

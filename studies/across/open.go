@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"pawl/kernels"
-	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/worker"
 	"pawl/studies"
 )
 
@@ -46,11 +44,9 @@ func Load(ctx context.Context, machine *devices.Machine, study studies.Study, fo
 // device with the same tools: anything else is an error.
 func Open(ctx context.Context, machine *devices.Machine, study studies.Study,
 	target devices.Target) (*devices.Bench, error) {
-	asked := study.Options
-	b, err := machine.Open(ctx, target, objective.Options{
-		Seed: study.Seed, RunTimeout: cmp.Or(time.Duration(asked.RunTimeout), 10*time.Second),
-		Stopping: objective.Stopping{Floor: asked.Samples}, Caches: worker.Caches(asked.Caches),
-	})
+	o := study.Options.Measuring()
+	o.Seed, o.RunTimeout = study.Seed, cmp.Or(o.RunTimeout, 10*time.Second)
+	b, err := machine.Open(ctx, target, o)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -76,10 +77,7 @@ func (f *Farm) Get(ctx context.Context, digest string) (content []byte, err erro
 			return err
 		}
 		chunks, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-		content = content[:0]
-		for _, chunk := range chunks {
-			content = append(content, chunk...)
-		}
+		content = slices.Concat(chunks...)
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -36,8 +36,7 @@ type Budget struct {
 	Prices []Price `json:"prices,omitempty"`
 }
 
-// Used adds up seconds by device: of devices, and what all of it costs. Priced says that
-// something has a price.
+// Used adds up seconds by device: of devices, and what all of it costs. Priced says that something has a price.
 func (b Budget) Used(spent map[string]float64) (seconds, money float64, priced bool) {
 	for device, each := range spent {
 		if device != Compiling {

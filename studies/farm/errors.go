@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pawl/objective/devices"
+	"pawl/studies"
 )
 
 func argumentError(format string, arguments ...any) error {
@@ -29,26 +30,12 @@ func (f *Farm) explain(doing string, err error) error {
 		case "42501":
 			return fmt.Errorf("%s: the database's user has no right to do that (%s); docs/farm.md has the roles", doing,
 				refused.Message)
-		case "53100":
-			return fmt.Errorf("%s: the disk of the database's server is full (%s)", doing, refused.Message)
-		case "28P01", "28000":
-			return fmt.Errorf("%s: the database does not let this user in (%s)", doing, refused.Message)
 		case "53300":
 			return fmt.Errorf("%s: the database's server has no connection left (%s): end other clients, start workers with "+
 				"fewer --lanes, or raise max_connections", doing, refused.Message)
-		case "3D000":
-			return fmt.Errorf("%s: %s; createdb makes one", doing, refused.Message)
 		}
 	}
-	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
-		return fmt.Errorf("%s: the database cannot be reached: the host %s is not known", doing, unknown.Name)
-	}
-	if unreachable, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		// Each address that was tried has a line, and an encrypted and a plain try are two.
-		lines := strings.Split(strings.TrimSpace(unreachable.Unwrap().Error()), "\n")
-		return fmt.Errorf("%s: the database cannot be reached: %s", doing, strings.TrimSpace(lines[len(lines)-1]))
-	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", doing, studies.ExplainServer(f.config, err))
 }
 
 // lost reports whether an error is of the connection and not of what was asked: the server

@@ -35,7 +35,7 @@ import (
 )
 
 // Protocol is the version of what travels between those who ask and those who work.
-const Protocol = 3
+const Protocol = 4
 
 // DefaultName is the farm's name where none is given.
 const DefaultName = "farm"
@@ -62,6 +62,7 @@ type Options struct {
 type Farm struct {
 	options Options
 	schema  string
+	config  *pgx.ConnConfig
 	pool    *pgxpool.Pool
 	insert  *river.Client[pgx.Tx]
 	log     *slog.Logger
@@ -91,7 +92,7 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		return nil,
 			argumentError("the URL of the farm's database has a setting that PostgreSQL does not know, or a wrong value for one")
 	}
-	f := &Farm{options: o, schema: "pawl_" + o.Name, log: o.Log}
+	f := &Farm{options: o, schema: "pawl_" + o.Name, config: config.ConnConfig, log: o.Log}
 	config.MaxConns = int32(o.Connections)
 	config.ConnConfig.RuntimeParams["search_path"] = f.schema
 	config.ConnConfig.RuntimeParams["application_name"] = "pawl"

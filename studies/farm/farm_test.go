@@ -364,11 +364,11 @@ func TestRefusals(t *testing.T) {
 	refuse("a farm's name has small letters", with(func(o *Options) { o.Name = "x;drop" }))
 	refuse("named by a URL", with(func(o *Options) { o.URL = "mysql://me:" + postgrestest.Password + "@here/x" }))
 	refuse("named by a URL", with(func(o *Options) { o.URL = "postgres://me:" + postgrestest.Password + "@here:port/x" }))
-	refuse("the database cannot be reached: 127.0.0.1:1",
+	refuse("cannot be reached: 127.0.0.1:1",
 		with(func(o *Options) { o.URL = "postgres://me:" + postgrestest.Password + "@127.0.0.1:1/x" }))
 	refuse("the host nowhere.invalid is not known",
 		with(func(o *Options) { o.URL = "postgres://me:" + postgrestest.Password + "@nowhere.invalid/x" }))
-	refuse("does not let this user in",
+	refuse("refuses the user",
 		with(func(o *Options) { o.URL = postgrestest.As(t, url, "nobody", "wrong "+postgrestest.Password) }))
 	postgrestest.Exec(t, url, "UPDATE pawl_farm.farm SET protocol = 99")
 	refuse("speaks protocol 99", with(func(*Options) {}))

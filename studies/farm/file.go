@@ -44,8 +44,7 @@ func (s *Search) submit(ctx context.Context, queue string, job Job) (*Answer, er
 
 const mostTogether = 64
 
-// fileAll files tasks until the search is over: whatever has come while the last ones were
-// filed, together.
+// fileAll files tasks until the search is over: whatever has come while the last ones were filed, together.
 func (s *Search) fileAll(ctx context.Context) {
 	for {
 		var batch []*filing

@@ -16,8 +16,7 @@ const (
 	Silence = 5 * time.Second
 )
 
-// beat calls do every second, and then looks after the jobs of the dead: whoever has been
-// heard itself for as long as it takes to be given up may give up others. After a restart
+// beat calls do every second, and then reaps. Only who has been heard for Silence may give up others: after a restart
 // of the server nobody was heard for a while, and all of them live.
 func (f *Farm) beat(ctx context.Context, do func(context.Context) error) {
 	ticker := time.NewTicker(beatInterval)

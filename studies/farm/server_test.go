@@ -78,7 +78,7 @@ func TestAFullDisk(t *testing.T) {
 		random.Read(content)
 		_, err = asking.Put(t.Context(), content)
 	}
-	if err == nil || !strings.Contains(err.Error(), "the disk of the database's server is full") {
+	if err == nil || !strings.Contains(err.Error(), "the disk of the server of postgres:") {
 		t.Fatalf("got %v", err)
 	}
 	postgrestest.Exec(t, url, "DROP TABLE public.filler")

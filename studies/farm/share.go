@@ -46,8 +46,7 @@ func (t *turn) next() int64 {
 	return number
 }
 
-// lookAgain is after what time it is looked at again what was served last: others move on
-// by no more than a few dozen tasks meanwhile.
+// lookAgain is how long what was served last is remembered: others move on by a few dozen tasks meanwhile.
 const lookAgain = 200 * time.Millisecond
 
 func (s *Search) tag(ctx context.Context, queue string) (time.Time, error) {

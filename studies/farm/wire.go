@@ -31,8 +31,7 @@ const (
 	Hold Action = "hold"
 )
 
-// Subject is what tasks are about: a kernel with one of its workloads, or a recorded space
-// that is played back.
+// Subject is what tasks are about: a kernel with one of its workloads, or a recorded space that is played back.
 type Subject struct {
 	// Kernel is the digest of the kernel's files, packed; Record that of a record.
 	Kernel string `json:"kernel,omitempty"`
@@ -54,8 +53,7 @@ type Binary struct {
 // Compiled is a point that is ready to be measured, or that failed before.
 type Compiled struct {
 	Binary *Binary `json:"binary,omitempty"`
-	// Reference and Naive are what its results are compared with; nil where the kernel has
-	// none.
+	// Reference and Naive are what its results are compared with; nil where the kernel has none.
 	Reference *Binary            `json:"reference,omitempty"`
 	Naive     *Binary            `json:"naive,omitempty"`
 	Failure   *objective.Failure `json:"failure,omitempty"`
@@ -95,8 +93,7 @@ type Job struct {
 	Compiled *Compiled `json:"compiled,omitempty"`
 	// Incumbent is the best time so far in milliseconds, 0 for none.
 	Incumbent float64 `json:"incumbent,omitempty"`
-	// Samples is how many are taken, Fresh changes when they are to come from a fresh
-	// process.
+	// Samples is how many are taken, Fresh changes when they are to come from a fresh process.
 	Samples int `json:"samples,omitempty"`
 	// Allowed is how long a look takes, about.
 	Allowed time.Duration `json:"allowed,omitempty"`
@@ -121,8 +118,7 @@ type Description struct {
 	Environment objective.Environment `json:"environment"`
 	Roofline    objective.Roofline    `json:"roofline"`
 	Resident    bool                  `json:"resident"`
-	// Infeasible has a bit for every point of the pool that the device's limits rule out;
-	// Reasons counts them.
+	// Infeasible has a bit for every point of the pool that the device's limits rule out; Reasons counts them.
 	Infeasible []byte         `json:"infeasible,omitempty"`
 	Reasons    map[string]int `json:"reasons,omitempty"`
 	// Default is why the default cannot be launched there, nil if it can.

@@ -15,7 +15,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// failures is how many machines may fail at a task before who asked hears of it.
+// failures is how many machines may fail at a task before the asker is told.
 const failures = 3
 
 // WorkOptions say what a worker does.
@@ -25,8 +25,7 @@ type WorkOptions struct {
 	Offers             Offers
 	// Queues are what it takes jobs from, each with how many at once.
 	Queues map[string]int
-	// Grace is how long jobs in hand may take when the worker is stopped, before they are
-	// given back.
+	// Grace is how long jobs in hand may take when the worker is stopped, before they are given back.
 	Grace time.Duration
 	// Do does a job. An error is broken machinery, and gives the job to another machine.
 	Do func(context.Context, Job) (Answer, error)
@@ -45,8 +44,7 @@ type work struct {
 
 var errFenced = errors.New("the job was given to another worker meanwhile: what this one found is dropped")
 
-// atOnce lets River try again at once and before others: the reason was the machine, and the
-// next one has it.
+// atOnce lets River try again at once and before others: the reason was the machine, and the next one has it.
 type atOnce struct{}
 
 func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return firstTag }
@@ -110,8 +108,7 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 	return reason
 }
 
-// beatOnce tells the farm that the worker lives. A worker that was given up for dead comes
-// back by this.
+// beatOnce tells the farm that the worker lives. A worker that was given up for dead comes back by this.
 func (w *work) beatOnce(ctx context.Context) error {
 	w.mu.Lock()
 	running := append([]Running{}, w.running...)
@@ -175,8 +172,7 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 	return nil
 }
 
-// finish writes the answer and completes the job in one transaction, if this attempt is
-// still the latest.
+// finish writes the answer and completes the job in one transaction, if this attempt is still the latest.
 func (w *work) finish(ctx context.Context, job *river.Job[ticket], asked Job, answer Answer, took time.Duration) error {
 	by := writer{
 		machine:  w.options.ID,

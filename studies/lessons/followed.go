@@ -20,8 +20,7 @@ const (
 // Followed is advice that the default gives, and what came of it.
 type Followed struct {
 	Advice string `json:"advice"`
-	// Try is what the advice says, Lost the share of the default's time that it is about; nil where nobody
-	// knows.
+	// Try is what the advice says, Lost the share of the default's time that it is about; nil where nobody knows.
 	Try  string   `json:"try"`
 	Lost *float64 `json:"lost,omitempty"`
 	// At is the fastest trial that loses less to it, Left what that one loses, and Speedup the default's
@@ -99,8 +98,7 @@ func lossOf(advice []profile.Advice, name string) (lost float64, ok bool) {
 	return 0, true
 }
 
-// defaultTrial returns the newest trial of the default that passed, one that was profiled if there is
-// any.
+// defaultTrial returns the newest trial of the default that passed, one that was profiled if there is any.
 func defaultTrial(pasts []Past) (in Past, trial trial.Trial, found bool) {
 	for _, p := range pasts {
 		for _, t := range p.Trials {

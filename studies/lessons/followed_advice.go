@@ -13,8 +13,7 @@ import (
 
 const mostEvidence = 3
 
-// figures are what the compiler says about every trial that an advice is about; the lower, the
-// better.
+// figures are what the compiler says about every trial that an advice is about; the lower, the better.
 var figures = map[string]struct {
 	what   string // what a lower figure means
 	figure func(*objective.Resources) (float64, bool)

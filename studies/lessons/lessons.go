@@ -116,15 +116,13 @@ type Failure struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Read returns the lessons of a kernel from all studies in a database, largest number of trials
-// first.
+// Read returns the lessons of a kernel from all studies in a database, largest number of trials first.
 func Read(ctx context.Context, store *studies.Store, kernel string) ([]Lesson, error) {
 	pasts, err := Pasts(ctx, store, func(s studies.Study) bool { return s.Kernel == kernel || s.Origin == kernel })
 	return Learn(pasts), err
 }
 
-// Pasts returns the studies that are wanted, with their trials, newest first; damaged ones are left
-// out.
+// Pasts returns the studies that are wanted, with their trials, newest first; damaged ones are left out.
 func Pasts(ctx context.Context, store *studies.Store, wanted func(studies.Study) bool) ([]Past, error) {
 	all, err := store.List(ctx)
 	if err != nil {
@@ -191,16 +189,11 @@ func learn(pasts []Past) Lesson {
 			}
 		}
 	}
-	moves := Moves(pasts, milliseconds)
 	fewest := 2
 	if len(head.Space.Params) == 1 {
 		fewest = 1 // there is no second pair of two values
 	}
-	for _, m := range moves {
-		if m.agrees(fewest) {
-			l.Moves = append(l.Moves, m)
-		}
-	}
+	l.Moves = slices.DeleteFunc(Moves(pasts, milliseconds), func(m Move) bool { return !m.agrees(fewest) })
 	l.Interactions = interactions(pasts)
 	l.Failures = failures(pasts)
 	l.Followed = followed(pasts)
@@ -293,12 +286,7 @@ func untried(pasts []Past) (list []string) {
 		}
 	}
 	for _, param := range pasts[0].Study.Space.Params {
-		var missing []string
-		for _, value := range param.Values {
-			if !seen[param.Name+"="+value] {
-				missing = append(missing, value)
-			}
-		}
+		missing := slices.DeleteFunc(slices.Clone(param.Values), func(v string) bool { return seen[param.Name+"="+v] })
 		if len(missing) > 0 {
 			list = append(list, param.Name+": "+strings.Join(missing, ", "))
 		}

@@ -20,7 +20,7 @@ const (
 )
 
 // interactions looks for four trials that differ in two parameters only, all combinations of two
-// values of each: what both changes do together is held against what each does alone.
+// values of each: what both changes do together is compared with what each does alone.
 func interactions(pasts []Past) (found []Interaction) {
 	sizes := map[[2]string][]float64{}
 	for _, p := range pasts {

@@ -32,8 +32,7 @@ var (
 	scpRemote  = regexp.MustCompile(`^[\w.-]+@([\w.-]+):([\w./~-]+)$`) // git@host:owner/name.git
 )
 
-// remotePage is the web page of a remote, empty where it has none. Names and passwords in
-// the address are left out.
+// remotePage is the web page of a remote, empty where it has none. Names and passwords in the address are left out.
 func remotePage(remote string) string {
 	if parts := scpRemote.FindStringSubmatch(remote); parts != nil {
 		remote = "https://" + parts[1] + "/" + parts[2]

@@ -12,8 +12,7 @@ import (
 	"pawl/objective/preflight"
 )
 
-// probe looks at the machine, and remembers for a while what it found: compilers are
-// started for it.
+// probe looks at the machine, and remembers for a while what it found: compilers are started for it.
 type probe struct {
 	mu          sync.Mutex
 	at          time.Time

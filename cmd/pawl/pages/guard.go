@@ -82,7 +82,7 @@ func (g guard) before(next http.Handler) http.Handler {
 				http.StatusMisdirectedRequest)
 		case g.token == "" || g.has(r):
 			next.ServeHTTP(w, r)
-		case g.shown(r.URL.Query().Get("token")):
+		case g.matches(r.URL.Query().Get("token")):
 			g.remember(w, r)
 		default:
 			http.Error(w, "This server demands its token. Open the address with ?token=… that pawl serve printed.",
@@ -104,17 +104,17 @@ func (g guard) knows(host string) bool {
 		func(known string) bool { return strings.EqualFold(known, strings.TrimSuffix(name, ".")) })
 }
 
-func (g guard) shown(token string) bool {
+func (g guard) matches(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(g.token)) == 1
 }
 
 // has reports whether a request brings the token: as a cookie, or as programs do.
 func (g guard) has(r *http.Request) bool {
-	if kept, err := r.Cookie(cookie); err == nil && g.shown(kept.Value) {
+	if kept, err := r.Cookie(cookie); err == nil && g.matches(kept.Value) {
 		return true
 	}
 	bearer, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return found && g.shown(bearer)
+	return found && g.matches(bearer)
 }
 
 // remember keeps the token in the browser and takes it out of the address, so that it is

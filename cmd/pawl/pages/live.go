@@ -39,8 +39,7 @@ type progress struct {
 	Done    float64
 	Known   bool
 	Elapsed time.Duration
-	// Best and Speedup are words: the fastest so far with its interval, and how it
-	// compares with the default's trial.
+	// Best and Speedup are words: the fastest so far with its interval, and how it compares with the default's trial.
 	Best, Speedup string
 	BestPoint     space.Point
 	BestTrial     int
@@ -179,8 +178,7 @@ func (p *progress) phase(w *watched) {
 	p.Done = min(p.Done, 1)
 }
 
-// defaultPoint is the point that everything is compared with; the empty one where a study
-// does not say.
+// defaultPoint is the point that everything is compared with; the empty one where a study does not say.
 func defaultPoint(s studies.Study) space.Point {
 	open, err := s.Space.Open()
 	if err != nil {

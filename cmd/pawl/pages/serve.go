@@ -37,8 +37,7 @@ var assets embed.FS
 type Options struct {
 	// Database is the file of the studies, or the URL of a server's. It need not be there yet.
 	Database string
-	// Preflights is the folder where pawl check --preflight keeps what it found; empty is the
-	// folder of the file.
+	// Preflights is the folder where pawl check --preflight keeps what it found; empty is the folder of the file.
 	Preflights string
 	// Baseline is the gate's file; its history and report lie beside it.
 	Baseline string

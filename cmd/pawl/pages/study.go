@@ -26,8 +26,7 @@ func studyNumber(text string) (int64, error) {
 	return id, nil
 }
 
-// opened is what the pages of a study begin with: the database, and the study that the address
-// names.
+// opened is what the pages of a study begin with: the database, and the study that the address names.
 func (s *Server) opened(r *http.Request) (*studies.Store, int64, error) {
 	id, err := studyNumber(r.PathValue("study"))
 	if err != nil {

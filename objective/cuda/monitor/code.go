@@ -68,8 +68,7 @@ func failure(answer int) error {
 // unavailable is the error of a library that could not be loaded or initialised.
 func unavailable(reason error) error { return fmt.Errorf("%w: %w", ErrUnavailable, reason) }
 
-// unsupported reports that a GPU or its driver does not know the question, which
-// asking again will not change.
+// unsupported reports that a GPU or its driver does not know the question, which asking again will not change.
 func unsupported(err error) bool {
 	var answer code
 	return errors.As(err, &answer) && (answer == codeNotSupported || answer == codeFunctionNotFound)

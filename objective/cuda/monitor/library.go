@@ -18,8 +18,7 @@ type library interface {
 	close()
 }
 
-// device is one GPU. Errors are codes; a call that this driver does not have is
-// codeFunctionNotFound.
+// device is one GPU. Errors are codes; a call that this driver does not have is codeFunctionNotFound.
 type device interface {
 	number(quantity) (uint64, error)
 	text(property) (string, error)
@@ -63,8 +62,7 @@ const (
 
 type query struct {
 	label string
-	// names are spellings of one function, separated by blanks: the first that the
-	// driver has is called.
+	// names are spellings of one function, separated by blanks: the first that the driver has is called.
 	names string
 	// selector is the argument in front of the result, from the driver's enumerations.
 	selector int
@@ -78,8 +76,7 @@ const (
 	selectSlowdown = 1
 )
 
-// The plain call for the temperature is deprecated and may go; the newer one
-// answers in a structure.
+// The plain call for the temperature is deprecated and may go; the newer one answers in a structure.
 const (
 	plainTemperature  = "nvmlDeviceGetTemperature"
 	structTemperature = "nvmlDeviceGetTemperatureV"
@@ -117,8 +114,7 @@ var inquiries = [properties]query{
 func (q quantity) String() string { return queries[q].label }
 func (p property) String() string { return inquiries[p].label }
 
-// The other functions. Those for processes share one layout; the oldest, with
-// another, is not used.
+// The other functions. Those for processes share one layout; the oldest, with another, is not used.
 const (
 	driverVersionName = "nvmlSystemGetDriverVersion"
 	cudaVersionName   = "nvmlSystemGetCudaDriverVersion"

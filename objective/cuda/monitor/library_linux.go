@@ -34,8 +34,7 @@ type (
 	}
 )
 
-// dynamic is the management library, each function looked up by name at its first
-// call.
+// dynamic is the management library, each function looked up by name at its first call.
 type dynamic struct {
 	handle    uintptr
 	functions map[string]uintptr // by the names in a query; 0: the driver has none
@@ -111,8 +110,7 @@ func (d *dynamic) find(uuid string) (device, error) {
 	return found, err
 }
 
-// close ends the use of the library but leaves it in memory: unloading a
-// driver's library gains nothing.
+// close ends the use of the library but leaves it in memory: unloading a driver's library gains nothing.
 func (d *dynamic) close() { _ = d.call("nvmlShutdown") }
 
 // dynamicDevice is a GPU by its handle, a pointer that belongs to the library.

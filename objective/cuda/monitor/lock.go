@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// clockStep is the distance in MHz between the clocks that GPUs offer; the
-	// driver takes the nearest.
+	// clockStep is the distance in MHz between the clocks that GPUs offer; the driver takes the nearest.
 	clockStep = 15
 	// The clock follows a lock within milliseconds; half a second is enough.
 	lockPolls = 20
@@ -90,8 +89,7 @@ func off(mhz int, state State) error {
 	return nil
 }
 
-// Restore gives the clock back to the driver. It may be called again, also after
-// a failure: then it tries again.
+// Restore gives the clock back to the driver. It may be called again, also after a failure: then it tries again.
 func (l *Lock) Restore() error {
 	l.monitor.mutex.Lock()
 	defer l.monitor.mutex.Unlock()

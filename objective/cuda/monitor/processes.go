@@ -16,8 +16,7 @@ type Process struct {
 	PID    int    `json:"pid"`
 	Name   string `json:"name,omitempty"` // empty where it cannot be seen
 	Memory uint64 `json:"memory"`         // bytes; 0: the GPU does not report it
-	// Busy is the share of the last seconds in which it computed, in per cent; nil
-	// where the GPU does not report it.
+	// Busy is the share of the last seconds in which it computed, in per cent; nil where the GPU does not report it.
 	Busy *int `json:"busy,omitempty"`
 }
 
@@ -35,7 +34,7 @@ func (p Process) String() string {
 	return text
 }
 
-// busyTime is over how long it is asked how busy others are.
+// busyTime is the window over which the use by others is read.
 const busyTime = 2 * time.Second
 
 // Others returns the processes that compute on the GPU and belong to

@@ -88,21 +88,14 @@ func (a *asker) note(wanted string, err error) {
 	}
 }
 
-func (a *asker) missing(wanted ...quantity) error {
-	for _, one := range wanted {
-		if slices.Contains(a.unknown, one.String()) {
-			return fmt.Errorf("reading the GPU's %s: %w", one, codeNotSupported)
-		}
-	}
-	return nil
-}
-
 // readState is worthless without the SM clock and the reasons.
 func readState(device device) (State, error) {
 	ask := asker{device: device}
 	state := ask.state()
-	if ask.err == nil {
-		ask.err = ask.missing(smClock, reasons)
+	for _, needed := range []quantity{smClock, reasons} {
+		if ask.err == nil && slices.Contains(ask.unknown, needed.String()) {
+			ask.err = fmt.Errorf("reading the GPU's %s: %w", needed, codeNotSupported)
+		}
 	}
 	if ask.err != nil {
 		return State{}, ask.err

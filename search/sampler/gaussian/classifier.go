@@ -12,8 +12,7 @@ type Classifier struct {
 	scratch []float64
 }
 
-// NewClassifier conditions a process on labels. The process is the classifier's
-// until its next use.
+// NewClassifier conditions a process on labels. The process is the classifier's until its next use.
 func NewClassifier(shape Shape, process *Process, labels []float64) *Classifier {
 	process.Condition(labels)
 	return &Classifier{process: process, blur: shape.settings.LabelBlur, scratch: make([]float64, len(labels))}

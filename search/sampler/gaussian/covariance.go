@@ -88,8 +88,7 @@ func (s Shape) prior() Parameters {
 
 func (s Shape) noise(p Parameters) float64 { return math.Exp(p[len(s.features)]) }
 
-// share returns the part of the correlation that comes from the parameters one
-// by one.
+// share returns the part of the correlation that comes from the parameters one by one.
 func (s Shape) share(p Parameters) float64 {
 	return 1 / (1 + math.Exp(-p[len(s.features)+1]))
 }

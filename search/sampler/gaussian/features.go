@@ -14,8 +14,7 @@ type Axis struct {
 	Position int
 	// Ordered says that coordinates mean something.
 	Ordered bool
-	// Coordinates are the places of the values on [0, 1]. An unordered
-	// parameter has them too, as mere labels.
+	// Coordinates are the places of the values on [0, 1]. An unordered parameter has them too, as mere labels.
 	Coordinates []float64
 }
 
@@ -83,8 +82,7 @@ func rescaled(ascending []float64) []float64 {
 	return scaled
 }
 
-// unevenness is the sum of the squared gaps between neighbours on [0, 1]: the
-// smaller, the more even.
+// unevenness is the sum of the squared gaps between neighbours on [0, 1]: the smaller, the more even.
 func unevenness(ascending []float64) float64 {
 	sum := 0.0
 	for i := 1; i < len(ascending); i++ {
@@ -190,8 +188,7 @@ func NewProducts(tables [][][]float64, points [][]uint16, sums bool) *Products {
 	return p
 }
 
-// At returns one product per point, and one sum where they were asked for. They are
-// overwritten by the next call.
+// At returns one product per point, and one sum where they were asked for. They are overwritten by the next call.
 func (p *Products) At(values []uint16) (products, sums []float64) {
 	shared := 0
 	for shared < p.ready && p.last[shared] == values[shared] {

@@ -137,8 +137,7 @@ func (s Shape) addGradient(c *correlation, points [][]uint16, p Parameters, byCo
 	}
 }
 
-// logPrior returns minus the logarithm of the normal priors and sets the
-// gradient to theirs.
+// logPrior returns minus the logarithm of the normal priors and sets the gradient to theirs.
 func (s Shape) logPrior(p Parameters, gradient []float64) float64 {
 	sum := 0.0
 	add := func(i int, mean, spread float64) {

@@ -16,7 +16,7 @@ func (t *Trend) Followed(points [][]uint16, values []float64) []int {
 	return followed
 }
 
-// follows reports whether a study that expected so much of what was observed is followed.
+// follows reports whether a study with these expectations is still followed.
 func (s Settings) follows(expected, values []float64) bool {
 	misses, best := 0, math.Inf(1)
 	for i, value := range values {

@@ -20,8 +20,7 @@ import (
 	"slices"
 )
 
-// Settings are the numbers of the process that were chosen by measurement.
-// docs/search.md has the figures.
+// Settings are the numbers of the process that were chosen by measurement. docs/search.md has the figures.
 type Settings struct {
 	// LengthPrior is the mean of the log length scales before anything was
 	// observed, LengthSpread the deviation. A length of about 0.7 says that half a
@@ -38,15 +37,13 @@ type Settings struct {
 	MainEffectSpread float64
 	// FitSteps is the number of steps of one fit.
 	FitSteps int
-	// LabelBlur is the variance that a classifier adds: a label is never quite
-	// certain.
+	// LabelBlur is the variance that a classifier adds: a label is never quite certain.
 	LabelBlur float64
 	// TrendFit and TrendMost bound the observations of an earlier study that its
 	// lengths are fitted to and that its process holds, evenly by rank: its best
 	// points alone would not say where the slow ones are.
 	TrendFit, TrendMost int
-	// TrendSweeps is how often the weights are estimated in turn: enough for the
-	// few studies that are looked at.
+	// TrendSweeps is how often the weights are estimated in turn: enough for the few studies that are looked at.
 	TrendSweeps int
 	// FollowMisses is how many points that an earlier study expects to be good may
 	// fail to be the best so far before it is no longer followed; one that is the best
@@ -55,8 +52,7 @@ type Settings struct {
 	// FollowCut is what a study must expect of a point to be held to it, on its own
 	// scale: -1 is its best and 0 its median.
 	FollowCut float64
-	// FollowPrecision is how strongly the weight of a study that is followed is drawn
-	// towards 1.
+	// FollowPrecision is how strongly the weight of a study that is followed is drawn towards 1.
 	FollowPrecision float64
 }
 
@@ -79,13 +75,11 @@ type Fitted struct {
 	fit        Data
 	parameters Parameters
 	process    *Process
-	// base is the number of points that the process was factorised with; the
-	// others were added to it.
+	// base is the number of points that the process was factorised with; the others were added to it.
 	base int
 }
 
-// Over returns the process over some points, not yet conditioned, with parameters
-// fitted to the data.
+// Over returns the process over some points, not yet conditioned, with parameters fitted to the data.
 func (f *Fitted) Over(shape Shape, data Data, points [][]uint16) *Process {
 	if f.parameters == nil || !samePoints(f.fit.Points, data.Points) || !slices.Equal(f.fit.Values, data.Values) {
 		thin := data.thinned(f.Most)
@@ -114,8 +108,7 @@ func isPrefix(prefix, points [][]uint16) bool {
 	return len(prefix) <= len(points) && samePoints(prefix, points[:len(prefix)])
 }
 
-// thinned keeps at most so many observations, evenly by rank: lengths are a
-// matter of the whole range.
+// thinned keeps at most so many observations, evenly by rank: lengths are a matter of the whole range.
 func (d Data) thinned(most int) Data {
 	if len(d.Values) <= most {
 		return d

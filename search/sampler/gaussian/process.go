@@ -16,12 +16,10 @@ type Process struct {
 	*correlation
 	noise  float64
 	points [][]uint16
-	// factor is the lower Cholesky factor of the correlations with the noise,
-	// with room to grow.
+	// factor is the lower Cholesky factor of the correlations with the noise, with room to grow.
 	factor blas64.Triangular
 	mean   float64
-	// variance is the signal's; weights are what the correlations with the
-	// observations are summed up with.
+	// variance is the signal's; weights are what the correlations with the observations are summed up with.
 	variance float64
 	weights  []float64
 	// products are over the correlations axis by axis, nil until they are needed.
@@ -126,8 +124,7 @@ func (g *Process) correlations(values []uint16, into []float64) (nearest float64
 	return nearest
 }
 
-// solveBlock is the number of candidates whose variances are solved for at a
-// time.
+// solveBlock is the number of candidates whose variances are solved for at a time.
 const solveBlock = 32
 
 // LogImprovement returns the logarithm of the expected improvement over best of
@@ -204,8 +201,7 @@ func (g *Process) Predict(points [][]uint16) (means, deviations []float64) {
 	return means, deviations
 }
 
-// sized returns a slice of n numbers, whatever they are, in old's memory where
-// that is large enough.
+// sized returns a slice of n numbers, whatever they are, in old's memory where that is large enough.
 func sized(old []float64, n int) []float64 {
 	if cap(old) < n {
 		return make([]float64, n)
@@ -213,8 +209,7 @@ func sized(old []float64, n int) []float64 {
 	return old[:n]
 }
 
-// explained returns the share of the variance that the observations take away
-// at some candidates.
+// explained returns the share of the variance that the observations take away at some candidates.
 func (g *Process) explained(correlations []float64, block []int) []float64 {
 	sums := make([]float64, len(correlations)/max(1, len(g.points)))
 	g.solve(correlations, block, func(i int, explained float64) bool {
@@ -256,8 +251,7 @@ func (g *Process) deviation(explained float64) float64 {
 func LogExpectedImprovement(best, mean, deviation float64) float64 {
 	u := (best - mean) / deviation
 	if u < -5 {
-		// φ(u) + uΦ(u) is the difference of two nearly equal numbers here;
-		// its asymptotic series begins φ(u)/u² · (1 − 3/u²).
+		// φ(u) + uΦ(u) is the difference of two nearly equal numbers here; its asymptotic series begins φ(u)/u² · (1 − 3/u²).
 		return math.Log(deviation) - u*u/2 - math.Log(2*math.Pi)/2 - 2*math.Log(-u) + math.Log1p(-3/(u*u))
 	}
 	density := math.Exp(-u*u/2) / math.Sqrt(2*math.Pi)

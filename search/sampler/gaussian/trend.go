@@ -17,8 +17,7 @@ type Trend struct {
 	scratch   []float64
 }
 
-// NewTrend makes a trend of what earlier studies have observed, on scales of their
-// own. It returns nil for none.
+// NewTrend makes a trend of what earlier studies have observed, on scales of their own. It returns nil for none.
 func NewTrend(shape Shape, earlier []Data) *Trend {
 	if len(earlier) == 0 {
 		return nil
@@ -34,8 +33,7 @@ func NewTrend(shape Shape, earlier []Data) *Trend {
 	return t
 }
 
-// expect returns what the earlier studies expect of points, by study; nil without
-// any.
+// expect returns what the earlier studies expect of points, by study; nil without any.
 func (t *Trend) expect(points [][]uint16) [][]float64 {
 	if t == nil {
 		return nil
@@ -81,8 +79,7 @@ func (t *Trend) weigh(expected [][]float64, y []float64, factor blas64.Triangula
 	return weights
 }
 
-// Expect returns the weighted sum of what the earlier studies expect, one for each
-// point.
+// Expect returns the weighted sum of what the earlier studies expect, one for each point.
 func (t *Trend) Expect(points [][]uint16, weights []float64) []float64 {
 	if len(weights) == 0 { // none is followed
 		return make([]float64, len(points))

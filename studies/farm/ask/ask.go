@@ -33,8 +33,7 @@ type Chosen struct {
 	Width, Lanes int
 }
 
-// patience is how long there may be no machine with a label before that is an error: workers
-// may just be starting.
+// patience is how long there may be no machine with a label before that is an error: workers may just be starting.
 const patience = 10 * time.Second
 
 // Choose finds the machines with a label: a part of the device's name. A compiler's name,

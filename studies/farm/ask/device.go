@@ -13,8 +13,7 @@ import (
 	"pawl/studies/farm"
 )
 
-// gone is how long a device that finalists are measured on may not be heard: its worker may
-// be restarted.
+// gone is how long a device that finalists are measured on may not be heard: its worker may be restarted.
 const gone = 15 * time.Second
 
 // GoneError says that the device that finalists were measured on has left the farm.
@@ -172,9 +171,7 @@ func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objectiv
 }
 
 func (e *Evaluator) restore(ctx context.Context, point space.Point) error {
-	e.mu.Lock()
-	delete(e.compiled, point)
-	e.mu.Unlock()
+	e.compiled.Delete(point)
 	return e.upload(ctx)
 }
 

@@ -26,20 +26,18 @@ type Evaluator struct {
 	chosen  Chosen
 	subject farm.Subject
 	files   [][]byte // the subject's blobs
-	// session tells the questions of this process from those of others that asked for the
-	// same study.
+	// session tells the questions of this process from those of others that asked for the same study.
 	session string
 	search  *farm.Search
-	// compile and measure are the queues of compilations, and of measurements on any device
-	// of the kind.
+	// compile and measure are the queues of compilations, and of measurements on any device of the kind.
 	compile, measure string
 	stopWatching     func()
 	// priority is that of everything that is asked; 0 is a search's.
 	priority int
 
+	compiled sync.Map // *farm.Compiled by point: what works
 	mu       sync.Mutex
 	asked    map[string]int                  // how often, by task
-	compiled map[space.Point]*farm.Compiled  // what works
 	evidence map[space.Point]*check.Evidence // until a sample carries it away
 	numbers  map[space.Point]int             // of trials
 	own      *devices.Measures               // where finalists are measured
@@ -51,13 +49,12 @@ var (
 	_ search.Resident  = (*Evaluator)(nil)
 )
 
-// New returns the evaluator of a subject whose blobs are files. Begin it before anything is
-// asked.
+// New returns the evaluator of a subject whose blobs are files. Begin it before anything is asked.
 func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Evaluator {
 	e := &Evaluator{
 		farm: f, chosen: chosen, subject: subject, files: files, session: rand.Text(), compile: farm.ReplayQueue,
 		measure: farm.ReplayQueue,
-		asked:   map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{},
+		asked:   map[string]int{}, evidence: map[space.Point]*check.Evidence{},
 		numbers: map[space.Point]int{},
 	}
 	if chosen.Measures != nil {
@@ -79,8 +76,7 @@ func NewKernel(f *farm.Farm, chosen Chosen, t devices.Target, how studies.Defini
 	}, packed), nil
 }
 
-// Begin names the study. Notice hears when nobody is there to answer. End it when nothing
-// more is asked.
+// Begin names the study. Notice hears when nobody is there to answer. End it when nothing more is asked.
 func (e *Evaluator) Begin(ctx context.Context, head farm.Head, notice func(string)) (err error) {
 	if err := e.upload(ctx); err != nil {
 		return err
@@ -107,8 +103,7 @@ func (e *Evaluator) End(ctx context.Context, forget bool) error {
 	return ended.End(ctx, forget)
 }
 
-// Spent says what the study has taken of the farm, and what is left of its budget; nothing
-// before it has begun.
+// Spent says what the study has taken of the farm, and what is left of its budget; nothing before it has begun.
 func (e *Evaluator) Spent(ctx context.Context, budget farm.Budget) (string, error) {
 	if e.search == nil {
 		return "", nil
@@ -190,11 +185,8 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.P
 
 // compilation returns what is known of a point's compilation, or asks for it.
 func (e *Evaluator) compilation(ctx context.Context, point space.Point) (*farm.Compiled, error) {
-	e.mu.Lock()
-	known := e.compiled[point]
-	e.mu.Unlock()
-	if known != nil {
-		return known, nil
+	if known, there := e.compiled.Load(point); there {
+		return known.(*farm.Compiled), nil
 	}
 	for range tries {
 		answer, err := e.ask(ctx, e.compile, e.task(farm.Compile, point), nil)
@@ -213,9 +205,7 @@ func (e *Evaluator) compilation(ctx context.Context, point space.Point) (*farm.C
 			return nil, fmt.Errorf("compiling %s: the farm's answer has no compilation", point)
 		}
 		if answer.Compiled.Failure == nil {
-			e.mu.Lock()
-			e.compiled[point] = answer.Compiled
-			e.mu.Unlock()
+			e.compiled.Store(point, answer.Compiled)
 		}
 		return answer.Compiled, nil
 	}
@@ -233,8 +223,7 @@ func lost(stage objective.Stage) *objective.Failure {
 	}
 }
 
-// task is a task about a point, numbered among those of its kind: asked again, a point is
-// measured again.
+// task is a task about a point, numbered among those of its kind: asked again, a point is measured again.
 func (e *Evaluator) task(action farm.Action, point space.Point) farm.Job {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -95,9 +95,8 @@ func (b *bench) refresh(fresh string) {
 	}
 }
 
-// reserve keeps the processor for a measurement on it: off other tasks of this worker, and
-// off other workers of this machine. So many GPUs are kept off other tasks; they are locked
-// where they are used.
+// reserve gives a measurement on the processor all cores, and keeps out other workers of this machine. Of GPUs it
+// takes so many; they are locked where they are used.
 func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free func(), err error) {
 	if kernels.BackendOf(backend).GPU {
 		if err := s.devices.Acquire(ctx, gpus); err != nil {

@@ -47,15 +47,13 @@ type Options struct {
 	Lanes int
 	// Host names the machine. Empty means the system's name for it.
 	Host string
-	// Grace is how long jobs in hand may take after a request to stop. Zero means
-	// DefaultGrace.
+	// Grace is how long jobs in hand may take after a request to stop. Zero means DefaultGrace.
 	Grace time.Duration
 	// Metrics is where Prometheus finds figures, such as :9090. Empty means nowhere.
 	Metrics string
 	// Tools say where compilers and the cache are.
 	Tools devices.Options
-	// Hold does what a comparison asks of a device that it holds. Nil means that this worker
-	// has no part in comparisons.
+	// Hold does what a comparison asks of a device that it holds. Nil means that this worker has no part in comparisons.
 	Hold func(ctx context.Context, sides []Held, task json.RawMessage) (json.RawMessage, error)
 	// Began is called with what is offered, once the farm knows of it; it may be nil.
 	Began func(farm.Offers)
@@ -66,8 +64,7 @@ type server struct {
 	tools devices.Options
 	cache *cache.Cache
 	log   *slog.Logger
-	// cores are shared by compilations, one each, and by measurements on the processor,
-	// which take all of them.
+	// cores are shared by compilations, one each, and by measurements on the processor, which take all of them.
 	cores *semaphore.Weighted
 	width int64
 	// devices are the GPUs: a measurement takes one, a comparison all of them.
