@@ -242,7 +242,9 @@ func (b *builder) arguments() (err error) {
 	if len(b.keys.Args) == 0 {
 		return b.missing("args")
 	}
-	b.kernel.Arguments, err = b.reader().List(b.keys.Args)
+	if b.kernel.Arguments, err = b.reader().List(b.keys.Args); err == nil && b.tiled() {
+		err = b.tileArguments()
+	}
 	return err
 }
 

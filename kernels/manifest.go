@@ -156,7 +156,7 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 		if err := s.byBackend.UnmarshalYAML(node); err != nil {
 			return err
 		}
-		var known []string
+		known := []string{pythonKey}
 		for _, b := range Backends {
 			for _, l := range b.Languages {
 				known = append(known, l.Key)
@@ -172,10 +172,15 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 	return s.every.UnmarshalYAML(node)
 }
 
-func (s sources) of(backend Backend) sourceFiles {
-	for _, l := range backend.Languages {
+// of returns the files of a backend, by the first key that there is.
+func (s sources) of(backend Backend, more ...string) sourceFiles {
+	keys := more
+	for _, l := range slices.Backward(backend.Languages) {
+		keys = append([]string{l.Key}, keys...)
+	}
+	for _, name := range keys {
 		for key, file := range s.byBackend.All() {
-			if key.Text == l.Key {
+			if key.Text == name {
 				return file
 			}
 		}
@@ -198,7 +203,7 @@ func (s sources) sourceOf(backend Backend) sourceFiles {
 func (m *manifest) forBackend(backend Backend) section {
 	merged := section{Keys: m.Keys}
 	if !backend.Program {
-		merged.Source, merged.Reference, merged.Naive = m.Source.sourceOf(backend), m.Reference.of(backend),
+		merged.Source, merged.Reference, merged.Naive = m.Source.sourceOf(backend), m.Reference.of(backend, pythonKey),
 			m.Naive.of(backend)
 	}
 	if own := backend.section(m); own != nil {

@@ -21,16 +21,15 @@ type Binary struct {
 	Size int64
 	// Hit says that the cache had it.
 	Hit bool
-	// Entries are the symbols of the functions of a launch, in order, where they have others
-	// than the manifest calls them; nil where those are their names.
-	Entries []string
+	// Functions are those of a launch, in order; nil where they are called as the manifest says.
+	Functions []kernels.Function
 	// Resources is what the compiler says that the kernel needs; nil where it
 	// says nothing.
 	Resources *Resources
 }
 
 func (b Binary) module() check.Module {
-	return check.Module{Path: b.Path, Support: b.Support, File: b.File, Entries: b.Entries}
+	return check.Module{Path: b.Path, Support: b.Support, File: b.File, Functions: b.Functions}
 }
 
 // Resources is what a kernel needs of a multiprocessor, as the compiler says.

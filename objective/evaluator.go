@@ -32,6 +32,8 @@ type Options struct {
 	// Caches says what timed launches find in the device's caches. Empty means
 	// Cold.
 	Caches worker.Caches
+	// CompileOnly says that nothing will be run: points are compiled, and no more.
+	CompileOnly bool
 	// Measurements is where measurements are kept for the rest of the day; nil
 	// measures everything.
 	Measurements *cache.Cache
@@ -181,6 +183,9 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 		return p, nil
 	}
 	p.Binary = e.score.distinguish(p.Binary, point)
+	if e.options.CompileOnly {
+		return p, nil
+	}
 	if err := e.runner.ready(ctx, point); err != nil {
 		return p, err
 	}

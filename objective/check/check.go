@@ -35,18 +35,11 @@ import (
 const WrongResult worker.FaultKind = "wrong result"
 
 // Module is the file of a compiled kernel; Support is loaded beside it by devices that
-// need one. File is the digest of the file's bytes. Entries are the symbols of the functions
-// in it, where they are not those of the manifest.
+// need one. File is the digest of the file's bytes. Functions are those of a launch, in order;
+// none where they are called as the manifest says.
 type Module struct {
 	Path, Support, File string
-	Entries             []string
-}
-
-// rename puts the symbols of a module into what is called of it.
-func (m Module) rename(calls []kernels.Call) {
-	for i, symbol := range m.Entries {
-		calls[i].Entry = symbol
-	}
+	Functions           []kernels.Function
 }
 
 // Subject is what is checked: a point and its compiled kernel.

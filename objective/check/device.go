@@ -27,7 +27,7 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 	if load.Calls, err = d.Kernel.Launch.Calls(env); err != nil {
 		return load, err
 	}
-	s.Module.rename(load.Calls)
+	kernels.Complete(load.Calls, s.Module.Functions)
 	if load.Maps, err = d.Kernel.TensorLayouts(env); err != nil {
 		return load, fmt.Errorf("kernel %s at %s: %w", d.Kernel.Name, c.Dims, err)
 	}
@@ -38,7 +38,7 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 	reference := d.Oracle.Reference(s.Point)
 	call, err := d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.ReferencePoint(s.Point)))
 	calls := []kernels.Call{call}
-	reference.rename(calls)
+	kernels.Complete(calls, reference.Functions)
 	load.Reference = &worker.Reference{Module: reference.Path, Tolerance: d.Kernel.Tolerance, Call: calls[0]}
 	return load, err
 }

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -37,6 +38,7 @@ type Device struct {
 	// shown says that the kernel has seen the content that is held back.
 	shown       bool
 	flushBuffer driver.Address // memory that is written to flush the caches
+	scratch     []scratch      // what pointers behind the arguments point to, by position
 	timed       time.Time      // when the last sample was taken
 }
 
@@ -84,6 +86,9 @@ func (d *Device) equip(supportPath string) (err error) {
 			return err
 		}
 	}
+	if supportPath == "" {
+		return errors.New("the machine that compiled this has neither nvcc nor NVRTC for the worker's own code")
+	}
 	image, err := os.ReadFile(supportPath)
 	if err != nil {
 		return fmt.Errorf("the support code: %w", err)
@@ -125,6 +130,9 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 		}
 	}
 	if err := d.setSymbols(load); err != nil {
+		return nil, err
+	}
+	if err := d.needScratch(load.Calls); err != nil {
 		return nil, err
 	}
 	d.steps, d.loaded = steps, load
@@ -190,5 +198,6 @@ func (d *Device) start(f driver.Function, call kernels.Call, p *parameters) erro
 			return fault(err)
 		}
 	}
-	return fault(d.context.Launch(f, call.Grid, call.Block, call.Shared, d.stream, p.pointer(call.Arguments)))
+	arguments := d.withScratch(call, p)
+	return fault(d.context.Launch(f, call.Grid, call.Block, call.Shared, d.stream, p.pointer(arguments)))
 }

@@ -269,7 +269,7 @@ func (p *problem) expect(outputs set, known content) {
 // parametersFor returns the arguments of a launch on the given buffers, as
 // pointers.
 func (p *problem) parametersFor(buffers set) (*parameters, error) {
-	parameters, err := newParameters(len(p.load.Arguments))
+	parameters, err := newParameters(len(p.load.Arguments) + mostScratch)
 	if err != nil {
 		return nil, err
 	}

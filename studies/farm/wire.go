@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/check"
@@ -50,6 +51,7 @@ type Binary struct {
 	Support   string               `json:"support,omitempty"`
 	Digest    string               `json:"digest"`
 	Size      int64                `json:"size,omitempty"`
+	Functions []kernels.Function   `json:"functions,omitempty"`
 	Resources *objective.Resources `json:"resources,omitempty"`
 }
 

@@ -185,6 +185,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.P
 			Digest:    b.Digest,
 			File:      b.Module,
 			Size:      b.Size,
+			Functions: b.Functions,
 			Resources: b.Resources,
 			Hit:       c.Spent.CacheHit,
 		}

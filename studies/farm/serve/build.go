@@ -85,7 +85,7 @@ const storedFor = 5 * time.Minute
 
 // keep puts a binary's files into the farm.
 func (s *server) keep(ctx context.Context, b objective.Binary) (kept *farm.Binary, err error) {
-	kept = &farm.Binary{Digest: b.Digest, Size: b.Size, Resources: b.Resources}
+	kept = &farm.Binary{Digest: b.Digest, Size: b.Size, Functions: b.Functions, Resources: b.Resources}
 	if kept.Module, err = s.put(ctx, b.Path); err == nil && b.Support != "" {
 		kept.Support, err = s.put(ctx, b.Support)
 	}

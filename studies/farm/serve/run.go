@@ -206,6 +206,7 @@ func (s *server) fetch(ctx context.Context, b *farm.Binary) (objective.Binary, e
 		File:      module.Digest,
 		Size:      b.Size,
 		Hit:       true,
+		Functions: b.Functions,
 		Resources: b.Resources,
 	}
 	if b.Support != "" {
