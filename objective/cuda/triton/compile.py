@@ -3,6 +3,7 @@
 import hashlib
 import importlib.machinery
 import importlib.util
+import inspect
 import linecache
 import os
 import sys
@@ -152,7 +153,7 @@ def unwrapped(value):
             heuristics.update(value.values)
         elif isinstance(value, Autotuner):
             configs = value.configs
-        elif not hasattr(value, "fn"):
+        elif isinstance(value, (Something, types.ModuleType)) or not hasattr(value, "fn"):
             return None, {}, []
         value = value.fn
     return value, heuristics, configs
@@ -275,7 +276,9 @@ def message(error, function, source):
                 function, source = inner, os.path.basename(module.__file__)
     said = error.error_message or (str(error.__cause__) if error.__cause__ else "")
     said = said or str(error).strip().rsplit("\n", 1)[-1].strip()
-    first = function.starting_line_number
+    # Triton counts from the line with def.
+    lines, first = inspect.getsourcelines(function.fn)
+    first += next((i for i, text in enumerate(lines) if text.lstrip().startswith("def ")), 0)
     return f"{source}:{first + line - 1}:{column + 1}: error: {said}\n{error}"
 
 
