@@ -60,7 +60,7 @@ func (p *problem) complete(set set, number int) error {
 
 // alternate fills a set with the second content, whose answers it learns.
 func (p *problem) alternate(set set) error {
-	seed := p.device.random.Uint64()
+	seed := p.freshSeed(1)
 	if err := p.fill(set, seed); err != nil {
 		return err
 	}

@@ -80,6 +80,7 @@ func (d *Device) freshInputs(set set, known bool) error {
 		d.shown = true
 		return p.fill(set, held.seed)
 	}
+	seed = p.freshSeed(heldBack)
 	if err := p.fill(set, seed); err != nil {
 		return err
 	}
