@@ -120,6 +120,7 @@ type sources struct {
 type sourceFiles struct {
 	document.Scalar
 	units []document.Scalar
+	key   string // that it stands under; empty where there is none
 }
 
 // UnmarshalYAML accepts a file name or a list of them.
@@ -181,6 +182,7 @@ func (s sources) of(backend Backend, more ...string) sourceFiles {
 	for _, name := range keys {
 		for key, file := range s.byBackend.All() {
 			if key.Text == name {
+				file.key = name
 				return file
 			}
 		}

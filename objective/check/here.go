@@ -12,7 +12,9 @@ type Here struct{ Target }
 var _ Checker = Here{}
 
 // Load has neither a launch nor a reference: what runs on the processor is called.
-func (h Here) Load(_ context.Context, s Subject, c Case) (worker.Load, error) { return h.load(s.Module, c) }
+func (h Here) Load(_ context.Context, s Subject, c Case) (worker.Load, error) {
+	return h.load(s.Module, c)
+}
 
 // Check goes through the cases one by one.
 func (h Here) Check(ctx context.Context, s *worker.Session, plan Plan) (*worker.Fault, error) {

@@ -30,7 +30,7 @@ type Oracle struct {
 	answers  map[string][][]byte
 	order    []string // keys of answers, least recently used first
 	retained int      // bytes in answers
-	python   *Python // of a reference in Python
+	python   *Python  // of a reference in Python
 	// furtherSeeds are those of contents that timed launches see beside the one that is checked.
 	furtherSeeds [3]uint64
 	tried        sync.Map // formulas of inputs, by binding and seed; errors or nil

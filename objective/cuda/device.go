@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"pawl/kernels"
@@ -119,7 +120,14 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	d.steps = nil // nothing is loaded until all of it is
 	d.keepModules(load)
 	d.source.Folder = load.Folder
-	var err error
+	launched := slices.Clone(load.Calls)
+	if load.Reference != nil {
+		launched = append(launched, load.Reference.Call)
+	}
+	err := d.needScratch(launched)
+	if err != nil {
+		return nil, err
+	}
 	if d.on, err = d.kept.get(d, load); err != nil {
 		return nil, err
 	}
@@ -130,9 +138,6 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 		}
 	}
 	if err := d.setSymbols(load); err != nil {
-		return nil, err
-	}
-	if err := d.needScratch(load.Calls); err != nil {
 		return nil, err
 	}
 	d.steps, d.loaded = steps, load

@@ -1,11 +1,14 @@
 package cuda
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 
 	"pawl/kernels"
+	"pawl/kernels/scaffold"
 	"pawl/objective/cuda/nvcc"
+	"pawl/objective/cuda/triton"
 	"pawl/space"
 )
 
@@ -42,4 +45,13 @@ func newTile(k *kernels.Kernel, w kernels.Workload, point space.Point) (*nvcc.Ti
 	slices.Sort(tile.Launch)
 	tile.Launch = slices.Compact(tile.Launch)
 	return tile, nil
+}
+
+// DescribeTiles says which kernels a source holds.
+func DescribeTiles(ctx context.Context, getenv func(string) string, file string) (scaffold.TileSource, error) {
+	tool, err := triton.Find(ctx, getenv)
+	if err != nil {
+		return scaffold.TileSource{}, err
+	}
+	return tool.Describe(ctx, file)
 }

@@ -314,5 +314,9 @@ def about():
     return {"triton": triton.__version__, "python": sys.version, "environment": environment}
 
 
+def handle(request):
+    return describe(request) if request.get("describe") else build(request)
+
+
 os.environ.pop("TRITON_INTERPRET", None)
-serve(about, build)
+serve(about, handle)

@@ -21,12 +21,16 @@ import (
 	"time"
 
 	"pawl/internal/python"
+	"pawl/kernels/scaffold"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/worker"
 )
 
 //go:embed versions.py
 var versions string
+
+//go:embed describe.py
+var describe string
 
 //go:embed compile.py
 var compile string
@@ -58,7 +62,7 @@ func Find(ctx context.Context, getenv func(string) string) (*Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no Triton: %w", err)
 	}
-	t := &Tool{server: &python.Server{Path: path, Script: versions + "\n\n" + compile, Environment: []string{noDevices}}}
+	t := &Tool{server: &python.Server{Path: path, Script: versions + "\n\n" + describe + "\n\n" + compile, Environment: []string{noDevices}}}
 	if err := t.server.About(ctx, &t.about); err != nil {
 		return nil, fmt.Errorf("no Triton: %w", err)
 	}
@@ -129,6 +133,20 @@ func (t *Tool) Build(ctx context.Context, allowed time.Duration, unit nvcc.Unit,
 	return nvcc.Built{
 		Log: found.Log, Names: map[string]string{unit.Tile.Entry: found.Symbol}, Launch: &found.TileLaunch,
 	}, nil
+}
+
+// descriptionTime is how long a file may take to be imported.
+const descriptionTime = time.Minute
+
+// Describe says which kernels a file holds.
+func (t *Tool) Describe(ctx context.Context, file string) (found scaffold.TileSource, err error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return found, err
+	}
+	question := map[string]any{"describe": true, "folder": filepath.Dir(path), "source": filepath.Base(path)}
+	_, err = t.server.Ask(ctx, descriptionTime, question, &found)
+	return found, err
 }
 
 // explain tells what is wrong with a point from what is wrong with all of them.
