@@ -61,9 +61,9 @@ func (d OnDevice) known(ctx context.Context, point space.Point, c Case,
 	for _, seed := range seeds {
 		q := question{c, d.Kernel.ReferencePoint(point)}
 		q.Seed = seed
-		entry, err := d.Oracle.python.answer(ctx, d.Kernel, q, bindings)
+		entry, err := d.Oracle.asked(ctx, q, bindings)
 		if err != nil {
-			return nil, fmt.Errorf("reference of %s at %s: %w", d.Kernel.Name, q.place(), err)
+			return nil, err
 		}
 		all = append(all, worker.KnownAnswer{Seed: seed, Path: entry.Path, Digest: entry.Digest})
 	}

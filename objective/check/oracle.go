@@ -31,6 +31,7 @@ type Oracle struct {
 	order    []string // keys of answers, least recently used first
 	retained int      // bytes in answers
 	python   *Python  // of a reference in Python
+	files    sync.Map // its answers by question
 	// furtherSeeds are those of contents that timed launches see beside the one that is checked.
 	furtherSeeds [3]uint64
 	tried        sync.Map // formulas of inputs, by binding and seed; errors or nil
@@ -168,6 +169,9 @@ func (o *Oracle) answer(ctx context.Context, command worker.Command, q question,
 	outputs, err := o.refer(ctx, command, q, bindings)
 	if err != nil {
 		o.stop()
+		if o.kernel.PythonReference() {
+			return nil, err
+		}
 		return nil, fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err, rangeAdvice(o.kernel))
 	}
 	o.remember(key, outputs)
@@ -180,7 +184,7 @@ func (o *Oracle) refer(ctx context.Context, command worker.Command, q question,
 	if !o.kernel.PythonReference() {
 		return o.compute(ctx, command, o.plain[q.given].reference, q.Case, bindings)
 	}
-	entry, err := o.python.answer(ctx, o.kernel, q, bindings)
+	entry, err := o.asked(ctx, q, bindings)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -33,15 +34,29 @@ var referenceScript string
 type Python struct {
 	cache *cache.Cache
 	find  func() (*python.Server, error)
+	// lanes bounds how many references run at a time.
+	lanes chan struct{}
 }
+
+// threads is how many threads a reference computes with: it may run beside others, and beside
+// compilers.
+const threads = 4
 
 // NewPython returns a Python that is looked for when it is needed. Answers are kept in the cache.
 func NewPython(getenv func(string) string, answers *cache.Cache) *Python {
-	return &Python{answers, sync.OnceValues(func() (*python.Server, error) {
+	find := func() (*python.Server, error) {
 		path, err := python.Find(getenv)
-		// It computes beside timed kernels, and on no device.
-		return &python.Server{Path: path, Script: referenceScript, Environment: []string{"CUDA_VISIBLE_DEVICES="}}, err
-	})}
+		environment := []string{"CUDA_VISIBLE_DEVICES="} // a device is busy with the kernel
+		for _, library := range []string{"OMP", "OPENBLAS", "MKL"} {
+			environment = append(environment, fmt.Sprintf("%s_NUM_THREADS=%d", library, threads))
+		}
+		return &python.Server{Path: path, Script: referenceScript, Environment: environment}, err
+	}
+	return &Python{
+		cache: answers,
+		find:  sync.OnceValues(find),
+		lanes: make(chan struct{}, max(1, runtime.NumCPU()/threads)),
+	}
 }
 
 // answer returns the file with the outputs of a kernel's reference, one behind the other.
@@ -73,8 +88,27 @@ func (p *Python) answer(ctx context.Context, k *kernels.Kernel, q question,
 		key.Add(f.Name, string(f.Content))
 	}
 	return p.cache.Get(key, func(path string) error {
+		select {
+		case p.lanes <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		defer func() { <-p.lanes }()
 		return p.compute(ctx, k, folder, q, bindings, path)
 	})
+}
+
+// asked returns the file with a reference's answer. It is verified once, and again by who uses it.
+func (o *Oracle) asked(ctx context.Context, q question, bindings []arguments.Binding) (cache.Entry, error) {
+	if entry, known := o.files.Load(q.key()); known {
+		return entry.(cache.Entry), nil
+	}
+	entry, err := o.python.answer(ctx, o.kernel, q, bindings)
+	if err != nil {
+		return entry, fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, q.place(), err)
+	}
+	o.files.Store(q.key(), entry)
+	return entry, nil
 }
 
 // array is a buffer in a file, as NumPy reads it.
