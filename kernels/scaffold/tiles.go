@@ -247,8 +247,8 @@ func (d *tileDescription) constraint(line func(string, ...any), values map[strin
 		each = append(each, "("+point+")")
 	}
 	slices.Sort(each)
-	line("constraints:%s", d.todo("only the %d configurations of @triton.autotune are searched: strike this to search all %d",
-		len(points), product))
+	line("constraints:%s", d.todo("only the %d configurations of @triton.autotune are searched: strike this to search "+
+		"all %d", len(points), product))
 	line("  - %q", strings.Join(each, " || "))
 }
 

@@ -80,7 +80,8 @@ def compute(request):
             value = value.detach().cpu().to(torch.float64 if output["dtype"] == "<f8" else value.dtype).numpy()
         value = numpy.asarray(value)
         if list(value.shape) != output["shape"]:
-            raise Refused(f"{source}: {entry} returns {output['name']} with the shape {list(value.shape)}, not {output['shape']}")
+            raise Refused(
+                f"{source}: {entry} returns {output['name']} with the shape {list(value.shape)}, not {output['shape']}")
         numpy.ascontiguousarray(value, dtype=output["dtype"]).tofile(output["path"])
     return {}
 

@@ -26,7 +26,11 @@ func InitCommand(env console.Environment) *cli.Command {
 			"pawl init transpose --from src/transpose.cu",
 			"0 done", "3 the folder cannot be written, or the source not described", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Destination: &source.File, Usage: "describe this source `FILE`, in C, C++, CUDA or Triton"},
+			&cli.StringFlag{
+				Name:        "from",
+				Destination: &source.File,
+				Usage:       "describe this source `FILE`, in C, C++, CUDA or Triton",
+			},
 			&cli.StringFlag{
 				Name:        "entry",
 				Destination: &source.Entry,

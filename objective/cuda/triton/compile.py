@@ -166,7 +166,8 @@ def find(module, source, entry):
     jitted = sorted(name for name, value in vars(module).items() if unwrapped(value)[0] is not None)
     if hasattr(module, entry):
         raise Refused(f"{source}: {entry} is no @triton.jit function; there are {', '.join(jitted) or 'none'}", "file")
-    raise Refused(f"{source} has no function {entry}; there are {', '.join(jitted) or 'no @triton.jit functions'}", "file")
+    there = ", ".join(jitted) or "no @triton.jit functions"
+    raise Refused(f"{source} has no function {entry}; there are {there}", "file")
 
 
 def constant(value):
@@ -224,8 +225,8 @@ def apply(heuristics, constants, options, arguments, entry):
         except Exception as error:
             asked = f"argument {error.args[0]}" if isinstance(error, KeyError) else "an argument"
             raise Refused(
-                f"the heuristic for {name} of {entry} depends on {asked}, which is not known to the compiler: make {name} "
-                f"a parameter, with a constraint that says the same", "file") from error
+                f"the heuristic for {name} of {entry} depends on {asked}, which is not known to the compiler: "
+                f"make {name} a parameter, with a constraint that says the same", "file") from error
 
 
 def signature_of(function, request, constants):
@@ -240,13 +241,15 @@ def signature_of(function, request, constants):
         if name in constants or argument is None:
             if name not in constants:
                 if not parameter.has_default:
-                    raise Refused(f"argument {name} of {entry} has no value: it is in none of args, params and defines", "file")
+                    raise Refused(
+                        f"argument {name} of {entry} has no value: it is in none of args, params and defines", "file")
                 default = parameter.default
                 constants[name] = getattr(default, "value", default)
             types[name] = "constexpr"
         elif parameter.is_constexpr:
-            raise Refused(f"argument {name} of {entry} is a tl.constexpr, so it is a parameter or a define, not one of args",
-                          "file")
+            raise Refused(
+                f"argument {name} of {entry} is a tl.constexpr, so it is a parameter or a define, not one of args",
+                "file")
         elif argument.get("one") and not parameter.do_not_specialize:
             types[name], constants[name] = "constexpr", 1
         else:
@@ -309,8 +312,10 @@ def build(request):
 
 def about():
     if version() < OLDEST:
-        raise Refused(f"Triton {triton.__version__} is older than {OLDEST[0]}.{OLDEST[1]}, the oldest that is supported", "missing")
-    environment = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("TRITON_") and k != "TRITON_CACHE_DIR")
+        oldest = ".".join(str(n) for n in OLDEST)
+        raise Refused(f"Triton {triton.__version__} is older than {oldest}, the oldest that is supported", "missing")
+    environment = sorted(f"{name}={value}" for name, value in os.environ.items()
+                         if name.startswith("TRITON_") and name != "TRITON_CACHE_DIR")
     return {"triton": triton.__version__, "python": sys.version, "environment": environment}
 
 

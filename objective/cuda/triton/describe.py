@@ -93,7 +93,8 @@ def described(name, value):
             kind = "constant" if p.is_constexpr else "float"
         parameters.append({
             "name": p.name, "kind": kind, "default": literal(p.default) if p.has_default else None,
-            "has_default": p.has_default, "loaded": p.name in loaded, "stored": p.name in stored, "added": p.name in added,
+            "has_default": p.has_default,
+            "loaded": p.name in loaded, "stored": p.name in stored, "added": p.name in added,
         })
     points = []
     for config in configs:
@@ -116,6 +117,7 @@ def describe(request):
     found = {name: value for name, value in vars(module).items() if unwrapped(value)[0] is not None}
     own = {name: value for name, value in found.items() if unwrapped(value)[0].fn.__module__ == module.__name__}
     helpers = {name for name in own for other in own.values()
-               if name != unwrapped(other)[0].fn.__name__ and re.search(rf"(?<![\w.]){name}\(", unwrapped(other)[0].src)}
+               if name != unwrapped(other)[0].fn.__name__
+               and re.search(rf"(?<![\w.]){name}\(", unwrapped(other)[0].src)}
     files = sorted(os.path.relpath(file, request["folder"]) for file in Loaded.stamps)
     return {"functions": [described(name, value) for name, value in own.items() if name not in helpers], "files": files}

@@ -62,7 +62,8 @@ func Find(ctx context.Context, getenv func(string) string) (*Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no Triton: %w", err)
 	}
-	t := &Tool{server: &python.Server{Path: path, Script: versions + "\n\n" + describe + "\n\n" + compile, Environment: []string{noDevices}}}
+	script := strings.Join([]string{versions, describe, compile}, "\n\n")
+	t := &Tool{server: &python.Server{Path: path, Script: script, Environment: []string{noDevices}}}
 	if err := t.server.About(ctx, &t.about); err != nil {
 		return nil, fmt.Errorf("no Triton: %w", err)
 	}
