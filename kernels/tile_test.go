@@ -67,18 +67,20 @@ func TestTiles(t *testing.T) {
 
 func TestTilesRefuse(t *testing.T) {
 	for says, change := range map[string][2]string{
-		"the block of rows.py follows from num_warps":       {"  grid: [R]", "  grid: [R]\n  block: [64]"},
-		"decides about shared memory":                       {"  grid: [R]", "  grid: [R]\n  shared: 64"},
-		"a list of launches is not supported for rows.py":   {"launch:\n  grid: [R]", "launch: [{entry: rows, grid: [R]}]"},
-		"launch needs a grid for rows.py":                   {"launch:\n  grid: [R]\n", ""},
-		"takes no flags":                                    {"launch:", "flags: [-O3]\nlaunch:"},
-		"tensor descriptors that the host makes are not":    {"shape: [R, N]}", "shape: [R, N], tensormap: {box: [16, 16]}}"},
-		"rows.py has no variables on the device":            {"shape: [R, N]}", "shape: [R, N], symbol: table}"},
-		"takes pointers to numbers, not to structures":      {"type: f16, shape: [R, N]}", "type: f32x2, shape: [R, N]}"},
-		"a number is passed as f32 or f64":                  {"type: f32, value: 0.5", "type: f16, value: 0.5"},
-		"launch needs reference: {grid: ..., block: ...}":   {"{python: reference.py}", "{cuda: reference.cu}"},
-		"unknown backend \"pyton\"":                         {"{python: reference.py}", "{pyton: reference.py}"},
-		"a reference below triton is one for such a source": {"{triton: rows.py}\nreference: {python", "{cuda: rows.cu}\nreference: {triton"},
+		"the block of rows.py follows from num_warps":     {"  grid: [R]", "  grid: [R]\n  block: [64]"},
+		"decides about shared memory":                     {"  grid: [R]", "  grid: [R]\n  shared: 64"},
+		"a list of launches is not supported for rows.py": {"launch:\n  grid: [R]", "launch: [{entry: rows, grid: [R]}]"},
+		"launch needs a grid for rows.py":                 {"launch:\n  grid: [R]\n", ""},
+		"takes no flags":                                  {"launch:", "flags: [-O3]\nlaunch:"},
+		"tensor descriptors that the host makes are not":  {"shape: [R, N]}", "shape: [R, N], tensormap: {box: [16, 16]}}"},
+		"rows.py has no variables on the device":          {"shape: [R, N]}", "shape: [R, N], symbol: table}"},
+		"takes pointers to numbers, not to structures":    {"type: f16, shape: [R, N]}", "type: f32x2, shape: [R, N]}"},
+		"a number is passed as f32 or f64":                {"type: f32, value: 0.5", "type: f16, value: 0.5"},
+		"launch needs reference: {grid: ..., block: ...}": {"{python: reference.py}", "{cuda: reference.cu}"},
+		"unknown backend \"pyton\"":                       {"{python: reference.py}", "{pyton: reference.py}"},
+		"a reference below triton is one for such a source": {
+			"{triton: rows.py}\nreference: {python", "{cuda: rows.cu}\nreference: {triton",
+		},
 	} {
 		_, err := parse(ManifestName, []byte(strings.Replace(tileManifest, change[0], change[1], 1)), CUDA)
 		if err == nil || !strings.Contains(err.Error(), says) {
