@@ -47,13 +47,17 @@ type Backend struct {
 type Language struct {
 	Key      string
 	Suffixes []string
+	// Tiles says that a launch runs programs on tiles: its compiler decides about threads and
+	// shared memory, takes parameters and defines as constant arguments of the function, and
+	// no flags. See tile.go.
+	Tiles bool
 }
 
 // Backends are all that a manifest may have a section for.
 var Backends = []Backend{
 	{
 		Name:         Host,
-		Languages:    []Language{{Host, append([]string{".c"}, CPlusPlusSuffixes...)}, {Key: object}},
+		Languages:    []Language{{Key: Host, Suffixes: append([]string{".c"}, CPlusPlusSuffixes...)}, {Key: object}},
 		Objects:      true,
 		Optimization: "-O2", ReferenceFlags: []string{"-O2"},
 		Variables: []string{"CC"},
@@ -61,9 +65,13 @@ var Backends = []Backend{
 	},
 	{
 		Name: CUDA, GPU: true,
-		Languages:    []Language{{CUDA, []string{".cu"}}},
+		Languages: []Language{
+			{Key: CUDA, Suffixes: []string{".cu"}},
+			{Key: "triton", Suffixes: []string{".py"}, Tiles: true},
+		},
 		Optimization: "-O3",
-		Variables:    []string{"NVCC", "NVRTC", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES"},
+		Variables: []string{"NVCC", "NVRTC", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES",
+			"PAWL_PYTHON"},
 		Quantities: []Quantity{
 			{Name: Registers}, {Name: Spills, Unit: "bytes"}, {Name: Shared, Unit: "bytes"}, {Name: Energy, Unit: "mJ"},
 		},

@@ -129,6 +129,13 @@ func (b *builder) sources() error {
 			"can be checked, and nothing unchecked is timed", b.backend)
 	}
 	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.Text, b.files.Reference.Text, b.files.Naive.Text
+	b.kernel.tileReference = slices.ContainsFunc(b.on.Languages, func(l Language) bool {
+		return l.Tiles && l.Key == b.files.Reference.key
+	})
+	if b.kernel.tileReference && !b.tiled() {
+		return b.files.Reference.At.Errorf("a reference below %s is one for such a source; write reference: {%s: %s} where "+
+			"Python is to compute it", b.files.Reference.key, pythonKey, b.files.Reference.Text)
+	}
 	if err := b.units(); err != nil {
 		return err
 	}
@@ -246,7 +253,9 @@ func (b *builder) arguments() (err error) {
 	if len(b.keys.Args) == 0 {
 		return b.missing("args")
 	}
-	b.kernel.Arguments, err = b.reader().List(b.keys.Args)
+	if b.kernel.Arguments, err = b.reader().List(b.keys.Args); err == nil && b.tiled() {
+		err = b.tileArguments()
+	}
 	return err
 }
 

@@ -86,6 +86,10 @@ func (b *builder) launch() error {
 		return l.at.Errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is "+
 			"one function, %s, that takes all arguments but scratch", launch.Reference.Entry)
 	}
+	if b.tiled() && !b.answered() && !isPython(b.files.Reference.Text) {
+		return l.at.Errorf("launch needs reference: {grid: ..., block: ...}: %s is not launched like %s",
+			b.files.Reference.Text, b.files.Source.Text)
+	}
 	launch.Reference.LaunchFormulas, launch.Inherited = launch.Steps[0].LaunchFormulas, true
 	return nil
 }
@@ -120,6 +124,11 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 	}
 	if step.Threads, err = document.Optional(b.all, entry.Threads, space.WholeNumber); err != nil {
 		return step, err
+	}
+	if b.tiled() {
+		if entry, err = b.tileLaunch(entry, listed); err != nil {
+			return step, err
+		}
 	}
 	if b.on.GPU && (entry.Grid == nil || entry.Block == nil) {
 		at := entry.at

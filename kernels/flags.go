@@ -19,6 +19,13 @@ func (b *builder) flags() error {
 	if b.on.Program {
 		return nil
 	}
+	if b.tiled() {
+		if len(b.keys.Flags) > 0 {
+			return b.keys.Flags[0].At.Errorf("the compiler of %s takes no flags: its options are parameters, such as num_warps",
+				b.files.Source.Text)
+		}
+		return nil
+	}
 	for i, flag := range b.keys.Flags {
 		if err := b.flagParameters(i, flag); err != nil {
 			return err

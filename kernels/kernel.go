@@ -79,13 +79,15 @@ type Kernel struct {
 	flags    []string // of any backend
 	data     []string // files with the contents of arguments, of any backend
 	// unfuzzed says that the manifest has no fuzz section at all.
-	unfuzzed    bool
-	defines     []define
-	params      []space.Param
-	initial     space.Point
-	constraints []*space.Expression
-	domain      []*space.Expression
-	stated      *arguments.Stated // the tolerance; nil where the manifest has none
+	unfuzzed bool
+	// tileReference says that the reference is a kernel on tiles too.
+	tileReference bool
+	defines       []define
+	params        []space.Param
+	initial       space.Point
+	constraints   []*space.Expression
+	domain        []*space.Expression
+	stated        *arguments.Stated // the tolerance; nil where the manifest has none
 }
 
 // Workload is a named choice of sizes.

@@ -38,12 +38,44 @@ type Call struct {
 	Entry     string `json:"entry"`
 	Arguments []int  `json:"arguments"`
 	LaunchDimensions
+	// Scratch has the bytes that each block needs behind each of the pointers that follow the
+	// arguments; one of 0 bytes is null.
+	Scratch []int64 `json:"scratch,omitempty"`
+}
+
+// Function is the compiled function of a step: its symbol and, of a language of tiles, what
+// its compiler has decided.
+type Function struct {
+	Symbol string        `json:"symbol"`
+	Tile   *TileFunction `json:"tile,omitempty"`
+}
+
+// TileFunction is how a function on tiles is launched.
+type TileFunction struct {
+	// Threads are those of a block, Shared its bytes of shared memory.
+	Threads int64 `json:"threads"`
+	Shared  int64 `json:"shared"`
+	// Arguments are the positions of what it takes; Scratch is as in a Call.
+	Arguments []int   `json:"arguments"`
+	Scratch   []int64 `json:"scratch,omitempty"`
+}
+
+// Complete puts what was compiled into what is called.
+func Complete(calls []Call, functions []Function) {
+	for i, f := range functions {
+		calls[i].Entry = f.Symbol
+		if f.Tile == nil {
+			continue
+		}
+		calls[i].Block, calls[i].Shared = [3]int64{f.Tile.Threads, 1, 1}, f.Tile.Shared
+		calls[i].Arguments, calls[i].Scratch = f.Tile.Arguments, f.Tile.Scratch
+	}
 }
 
 // At evaluates the formulas of a step.
 func (s Step) At(env space.Environment) (Call, error) {
 	d, err := s.LaunchFormulas.At(env)
-	return Call{s.Entry, s.Arguments, d}, err
+	return Call{Entry: s.Entry, Arguments: s.Arguments, LaunchDimensions: d}, err
 }
 
 // Entries are the names of the functions, in order.

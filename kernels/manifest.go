@@ -122,6 +122,7 @@ type sources struct {
 type sourceFiles struct {
 	document.Scalar
 	units []document.Scalar
+	key   string // that it stands under; empty where there is none
 }
 
 // UnmarshalYAML accepts a file name or a list of them.
@@ -158,7 +159,7 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 		if err := s.byBackend.UnmarshalYAML(node); err != nil {
 			return err
 		}
-		var known []string
+		known := []string{pythonKey}
 		for _, b := range Backends {
 			for _, l := range b.Languages {
 				known = append(known, l.Key)
@@ -184,10 +185,16 @@ func (s sources) names(key string) bool {
 	return false
 }
 
-func (s sources) of(backend Backend) sourceFiles {
-	for _, l := range backend.Languages {
+// of returns the files of a backend, by the first key that there is.
+func (s sources) of(backend Backend, more ...string) sourceFiles {
+	keys := more
+	for _, l := range slices.Backward(backend.Languages) {
+		keys = append([]string{l.Key}, keys...)
+	}
+	for _, name := range keys {
 		for key, file := range s.byBackend.All() {
-			if key.Text == l.Key {
+			if key.Text == name {
+				file.key = name
 				return file
 			}
 		}
@@ -210,7 +217,7 @@ func (s sources) sourceOf(backend Backend) sourceFiles {
 func (m *manifest) forBackend(backend Backend) section {
 	merged := section{Keys: m.Keys}
 	if !backend.Program {
-		merged.Source, merged.Reference, merged.Naive = m.Source.sourceOf(backend), m.Reference.of(backend),
+		merged.Source, merged.Reference, merged.Naive = m.Source.sourceOf(backend), m.Reference.of(backend, pythonKey),
 			m.Naive.of(backend)
 	}
 	if own := backend.section(m); own != nil {

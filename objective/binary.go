@@ -22,9 +22,8 @@ type Binary struct {
 	Size int64 `json:"size,omitempty"`
 	// Hit says that the cache had it.
 	Hit bool `json:"-"`
-	// Entries are the symbols of the functions of a launch, in order, where they have others
-	// than the manifest calls them; nil where those are their names.
-	Entries []string `json:"entries,omitempty"`
+	// Functions are those of a launch, in order; nil where they are called as the manifest says.
+	Functions []kernels.Function `json:"functions,omitempty"`
 	// Resources is what the compiler says that the kernel needs; nil where it
 	// says nothing.
 	Resources *Resources `json:"resources,omitempty"`
@@ -32,7 +31,7 @@ type Binary struct {
 
 func (b Binary) module() check.Module {
 	return check.Module{
-		Path: b.Path, Support: b.Support, File: b.File, SupportFile: b.SupportFile, Entries: b.Entries,
+		Path: b.Path, Support: b.Support, File: b.File, SupportFile: b.SupportFile, Functions: b.Functions,
 	}
 }
 

@@ -64,8 +64,8 @@ func (f *fuzzer) Note(point space.Point) string {
 	return note + unchecked
 }
 
-func (f *fuzzer) plan(p Prepared, cases ...check.Case) (check.Plan, error) {
-	return check.NewPlan(f.checker, p.subject(), cases...)
+func (f *fuzzer) plan(ctx context.Context, p Prepared, cases ...check.Case) (check.Plan, error) {
+	return check.NewPlan(ctx, f.checker, p.subject(), cases...)
 }
 
 // follow runs a plan in a session.
@@ -76,7 +76,7 @@ func (f *fuzzer) follow(ctx context.Context, s *worker.Session, plan check.Plan)
 
 // check runs a point on cases in a session.
 func (f *fuzzer) check(ctx context.Context, s *worker.Session, p Prepared, cases ...check.Case) (*Failure, error) {
-	plan, err := f.plan(p, cases...)
+	plan, err := f.plan(ctx, p, cases...)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 			if observe != nil {
 				observe(c)
 			}
-			plan, err := f.plan(p, c)
+			plan, err := f.plan(ctx, p, c)
 			if err != nil {
 				return err
 			}

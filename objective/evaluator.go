@@ -36,6 +36,10 @@ type Options struct {
 	// Caches says what timed launches find in the device's caches. Empty means
 	// Cold.
 	Caches worker.Caches
+	// Python computes references that are written in it. Nil means that there are none.
+	Python *check.Python
+	// CompileOnly says that nothing will be run: points are compiled, and no more.
+	CompileOnly bool
 	// Measurements is where measurements are kept for the rest of the day; nil
 	// measures everything.
 	Measurements *cache.Cache
@@ -80,7 +84,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		backend:   b,
 		facts:     facts,
 		options:   options,
-		oracle:    newOracle(k, b),
+		oracle:    newOracle(k, b, options.Python),
 		Residents: options.Residents,
 	}
 	if e.Residents == nil {
@@ -130,7 +134,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	return e
 }
 
-func newOracle(k *kernels.Kernel, b Backend) *check.Oracle {
+func newOracle(k *kernels.Kernel, b Backend, python *check.Python) *check.Oracle {
 	build := func(build func(context.Context, space.Point) (Binary, error)) check.Build {
 		return func(ctx context.Context, given space.Point) (check.Module, error) {
 			binary, err := build(ctx, given)
@@ -138,9 +142,9 @@ func newOracle(k *kernels.Kernel, b Backend) *check.Oracle {
 		}
 	}
 	if builder, ok := b.(NaiveBuilder); ok {
-		return check.NewOracle(k, build(b.Reference), build(builder.Naive))
+		return check.NewOracle(k, build(b.Reference), build(builder.Naive), python)
 	}
-	return check.NewOracle(k, build(b.Reference), nil)
+	return check.NewOracle(k, build(b.Reference), nil, python)
 }
 
 // Close ends the evaluator's worker processes.
@@ -198,10 +202,13 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 		return p, nil
 	}
 	p.Binary = e.score.distinguish(p.Binary, point)
+	if e.options.CompileOnly {
+		return p, nil
+	}
 	if err := e.runner.ready(ctx, point); err != nil {
 		return p, err
 	}
-	p.quick, err = e.plan(p, e.QuickCases(point)...)
+	p.quick, err = e.plan(ctx, p, e.QuickCases(point)...)
 	p.by = e
 	return p, err
 }
@@ -327,7 +334,7 @@ func (e *Evaluator) warm(ctx context.Context, slot worker.Slot, client *worker.C
 // for a device that has time to spare while the point is compiled. What goes wrong
 // shows when it is checked.
 func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
-	if e.kernel.Answered() {
+	if e.kernel.Answered() || e.kernel.PythonReference() {
 		return nil
 	}
 	if err := e.oracle.Ready(ctx, point); err != nil {

@@ -41,7 +41,7 @@ type byProgram struct{ Program }
 var _ check.Checker = byProgram{}
 
 // Load names the point's file.
-func (byProgram) Load(s check.Subject, _ check.Case) (worker.Load, error) {
+func (byProgram) Load(_ context.Context, s check.Subject, _ check.Case) (worker.Load, error) {
 	return worker.Load{Module: s.Module.Path}, nil
 }
 

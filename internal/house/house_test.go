@@ -21,7 +21,7 @@ import (
 var floors = [][]string{
 	{"internal/process"},
 	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest",
-		"internal/kerneltest", "internal/thorough"},
+		"internal/kerneltest", "internal/python", "internal/thorough"},
 	{"internal/page", "internal/githubtest"},
 	{"internal/plot"},
 	{"kernels"},
@@ -47,6 +47,7 @@ var inside = map[string][][]string{
 		{"objective/cache", "objective/cuda/occupancy"},
 		{"objective/worker"},
 		{"objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/check"},
+		{"objective/cuda/triton"},
 		{"objective"},
 		{"objective/platform"},
 		{"objective/host", "objective/cuda", "objective/profile"},

@@ -73,7 +73,10 @@ func right(t testing.TB, kernel string) (string, error) {
 	files := kernels.Files(kernel)
 	if !slices.Contains(kernels.Names(), kernel) {
 		var err error
-		if files, err = fs.Sub(own, "testdata/"+kernel); err != nil {
+		if files, err = fs.Sub(own, "testdata/"+kernel); strings.HasPrefix(kernel, "triton_") {
+			files, err = gallery(kernel)
+		}
+		if err != nil {
 			return "", err
 		}
 	}

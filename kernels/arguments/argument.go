@@ -170,6 +170,9 @@ func (b Binding) Size() (int, error) {
 	return element.Size, err
 }
 
+// Shape is the size of a buffer per dimension, with that of lanes last; nil for a scalar.
+func (b Binding) Shape() []int64 { return b.shape }
+
 // IsBuffer reports whether the argument is a buffer.
 func (b Binding) IsBuffer() bool { return b.Count > 0 }
 

@@ -161,6 +161,9 @@ func (s *Scanner) read(name string) error {
 		return err
 	}
 	s.files = append(s.files, File{s.shown(name), content})
+	if path.Ext(name) == ".py" {
+		return s.imports(name, content)
+	}
 	for _, match := range includeDirective.FindAllSubmatch(continuedLine.ReplaceAll(content, nil), -1) {
 		included, literal := operand(string(bytes.TrimSpace(slices.Concat(match[1], match[2]))))
 		if !literal {

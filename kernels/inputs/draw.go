@@ -125,6 +125,23 @@ func (p Pool) Draw(to, pool []byte, state uint64) {
 	}
 }
 
+// FillDrawn writes a buffer's content in a launch that has its own, drawn by a seed; 0 is the content of the load.
+func (s *Source) FillDrawn(buffer []byte, b arguments.Binding, load, drawn uint64) error {
+	renewal, pool := RenewalOf(b)
+	switch {
+	case drawn == 0 || renewal == Kept:
+		return s.Fill(buffer, b, load)
+	case renewal == Refilled:
+		return s.Fill(buffer, b, drawn)
+	}
+	from := make([]byte, pool.Bytes())
+	if err := s.Fill(from, pool.Binding, drawn); err != nil {
+		return err
+	}
+	pool.Draw(buffer, from, pool.Stream(drawn))
+	return nil
+}
+
 // flip changes the low bits of the elements of a unit.
 func flip(unit []byte, flips int, bits uint64) {
 	low, high := binary.LittleEndian.Uint64(unit), binary.LittleEndian.Uint64(unit[8:])

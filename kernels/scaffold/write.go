@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"pawl/internal/page"
 )
@@ -15,6 +16,8 @@ import (
 type Source struct {
 	// File is a source to describe, Entry the function in it.
 	File, Entry string
+	// Tiles describes a File that only its own compiler can read; nil where there is none.
+	Tiles func(file string) (TileSource, error)
 	// Program asks for an example that is a program of its own.
 	Program bool
 }
@@ -31,7 +34,15 @@ func Write(folder string, source Source) (Folder, error) {
 	if source.Program {
 		made = Program(name)
 	}
-	if source.File != "" {
+	if strings.EqualFold(filepath.Ext(source.File), ".py") && source.Tiles != nil {
+		described, err := source.Tiles(source.File)
+		if err != nil {
+			return Folder{}, err
+		}
+		if made, err = FromTiles(name, source.File, described, source.Entry); err != nil {
+			return Folder{}, err
+		}
+	} else if source.File != "" {
 		content, err := os.ReadFile(source.File)
 		if err != nil {
 			return Folder{}, err
@@ -52,6 +63,9 @@ func Write(folder string, source Source) (Folder, error) {
 	}
 	for i, file := range made.Files {
 		path := filepath.Join(folder, file.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return Folder{}, err
+		}
 		made.Files[i].Name = path
 		if err := page.WriteFile(path, func(w io.Writer) error { _, err := w.Write(file.Content); return err }); err != nil {
 			return Folder{}, err

@@ -45,7 +45,7 @@ type Subject struct {
 // the kernel: the oracle is broken, or the worker.
 type Checker interface {
 	// Load says how a worker gets a subject ready for a case.
-	Load(Subject, Case) (worker.Load, error)
+	Load(context.Context, Subject, Case) (worker.Load, error)
 	// Check runs a plan and returns what the kernel did wrong, nil for nothing.
 	Check(context.Context, *worker.Session, Plan) (*worker.Fault, error)
 	// Outputs runs a subject once, for a picture. It returns nil if the kernel dies.
@@ -63,10 +63,10 @@ type Plan struct {
 }
 
 // NewPlan plans the check of a subject on some cases.
-func NewPlan(checker Checker, s Subject, cases ...Case) (Plan, error) {
+func NewPlan(ctx context.Context, checker Checker, s Subject, cases ...Case) (Plan, error) {
 	plan := Plan{Point: s.Point, Cases: cases}
 	for _, c := range cases {
-		load, err := checker.Load(s, c)
+		load, err := checker.Load(ctx, s, c)
 		if err != nil {
 			return plan, err
 		}

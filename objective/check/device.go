@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ type OnDevice struct{ Target }
 var _ Checker = OnDevice{}
 
 // Load says also how the kernel is launched and how the device gets the right answer.
-func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
+func (d OnDevice) Load(ctx context.Context, s Subject, c Case) (worker.Load, error) {
 	load, err := d.load(s.Module, c)
 	if err != nil {
 		return load, err
@@ -27,7 +28,7 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 	if load.Calls, err = d.Kernel.Launch.Calls(env); err != nil {
 		return load, err
 	}
-	s.Module.rename(load.Calls)
+	kernels.Complete(load.Calls, s.Module.Functions)
 	if load.Maps, err = d.Kernel.TensorLayouts(env); err != nil {
 		return load, fmt.Errorf("kernel %s at %s: %w", d.Kernel.Name, c.Dims, err)
 	}
@@ -35,21 +36,50 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 		load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
 		return load, nil
 	}
+	if d.Kernel.PythonReference() {
+		load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
+		load.Reference.Answers, err = d.known(ctx, s.Point, c, load.Arguments)
+		return load, err
+	}
 	reference := d.Oracle.Reference(s.Point)
 	call, err := d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.ReferencePoint(s.Point)))
 	calls := []kernels.Call{call}
-	reference.rename(calls)
+	kernels.Complete(calls, reference.Functions)
 	load.Reference = &worker.Reference{Module: reference.Path, Tolerance: d.Kernel.Tolerance, Call: calls[0]}
 	return load, err
 }
 
+// known are the right answers that a device is given because it cannot compute them: to the case
+// and, where it is what is timed, to further contents, each of which a timed launch sees once. Their
+// seeds are drawn anew in every process, so that no kernel can foresee them.
+func (d OnDevice) known(ctx context.Context, point space.Point, c Case,
+	bindings []arguments.Binding) (all []worker.KnownAnswer, err error) {
+	seeds := []uint64{c.Seed}
+	if maps.Equal(c.Dims, d.Workload.Dims) && c.family() == arguments.Declared {
+		seeds = append(seeds, d.Oracle.furtherSeeds[:]...)
+	}
+	for _, seed := range seeds {
+		q := question{c, d.Kernel.ReferencePoint(point)}
+		if seed != c.Seed {
+			q.Case = c.Drawn(seed)
+		}
+		entry, err := d.Oracle.asked(ctx, q, bindings)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, worker.KnownAnswer{Seed: seed, Path: entry.Path, Digest: entry.Digest})
+	}
+	return all, nil
+}
+
 // Answer lets a worker get a case and its right answer ready, by loading the reference
-// as if it were the kernel. The oracle must be ready. Answers in files are there already.
+// as if it were the kernel. The oracle must be ready. Answers in files are there already, and
+// Python's are when a case is loaded.
 func (d OnDevice) Answer(ctx context.Context, client *worker.Client, point space.Point, c Case) error {
-	if d.Kernel.Answered() {
+	if d.Kernel.Answered() || d.Kernel.PythonReference() {
 		return nil
 	}
-	load, err := d.Load(Subject{point, d.Oracle.Reference(point)}, c)
+	load, err := d.Load(ctx, Subject{point, d.Oracle.Reference(point)}, c)
 	if err != nil {
 		return err
 	}
@@ -145,7 +175,7 @@ func firstMismatch(result worker.Result) (*Mismatch, error) {
 
 // Outputs runs the subject and the reference and copies both results out.
 func (d OnDevice) Outputs(ctx context.Context, s *worker.Session, subject Subject, c Case) (*Outputs, error) {
-	load, err := d.Load(subject, c)
+	load, err := d.Load(ctx, subject, c)
 	if err != nil {
 		return nil, err
 	}
@@ -156,9 +186,12 @@ func (d OnDevice) Outputs(ctx context.Context, s *worker.Session, subject Subjec
 		return nil, err
 	}
 	var want [][]byte
-	if d.Kernel.Answered() {
+	switch {
+	case d.Kernel.Answered():
 		want, err = d.Oracle.read(c, load.Arguments)
-	} else {
+	case d.Kernel.PythonReference():
+		want, err = splitOutputs(reference.Answers[0].Path, load.Arguments)
+	default:
 		load.Module, load.Calls, load.Maps = reference.Module, []kernels.Call{reference.Call}, nil
 		want, err = outputsOf(ctx, s, load)
 	}

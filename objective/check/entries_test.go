@@ -33,13 +33,14 @@ launch: {grid: [N], block: [LANES]}
 		t.Fatal(err)
 	}
 	oracle := NewOracle(k, func(context.Context, space.Point) (Module, error) {
-		return Module{Path: "reference", Entries: []string{"_Z5scalePf"}}, nil
-	}, nil)
+		return Module{Path: "reference", Functions: []kernels.Function{{Symbol: "_Z5scalePf"}}}, nil
+	}, nil, nil)
 	if err := oracle.Ready(t.Context(), k.Default()); err != nil {
 		t.Fatal(err)
 	}
 	on := OnDevice{Target{Kernel: k, Workload: k.Workloads[0], Oracle: oracle}}
-	load, err := on.Load(Subject{k.Default(), Module{Path: "kernel", Entries: []string{"_Z5scaleILi1EEvPf"}}},
+	instance := []kernels.Function{{Symbol: "_Z5scaleILi1EEvPf"}}
+	load, err := on.Load(t.Context(), Subject{k.Default(), Module{Path: "kernel", Functions: instance}},
 		Case{Dims: k.Workloads[0].Dims})
 	if err != nil || load.Calls[0].Entry != "_Z5scaleILi1EEvPf" || load.Reference.Call.Entry != "_Z5scalePf" ||
 		load.Reference.Module != "reference" {

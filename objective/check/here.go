@@ -12,7 +12,9 @@ type Here struct{ Target }
 var _ Checker = Here{}
 
 // Load has neither a launch nor a reference: what runs on the processor is called.
-func (h Here) Load(s Subject, c Case) (worker.Load, error) { return h.load(s.Module, c) }
+func (h Here) Load(_ context.Context, s Subject, c Case) (worker.Load, error) {
+	return h.load(s.Module, c)
+}
 
 // Check goes through the cases one by one.
 func (h Here) Check(ctx context.Context, s *worker.Session, plan Plan) (*worker.Fault, error) {
@@ -68,7 +70,7 @@ func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int
 
 // Outputs runs the subject here and asks the oracle.
 func (h Here) Outputs(ctx context.Context, s *worker.Session, subject Subject, c Case) (*Outputs, error) {
-	load, err := h.Load(subject, c)
+	load, err := h.Load(ctx, subject, c)
 	if err != nil {
 		return nil, err
 	}

@@ -9,18 +9,11 @@ import (
 )
 
 // Module is the file of a compiled kernel; Support is loaded beside it by devices that
-// need one. File and SupportFile are the digests of their bytes. Entries are the symbols of the
-// functions in it, where they are not those of the manifest.
+// need one. File and SupportFile are the digests of their bytes. Functions are those of a launch,
+// in order; none where they are called as the manifest says.
 type Module struct {
 	Path, Support, File, SupportFile string
-	Entries                          []string
-}
-
-// rename puts the symbols of a module into what is called of it.
-func (m Module) rename(calls []kernels.Call) {
-	for i, symbol := range m.Entries {
-		calls[i].Entry = symbol
-	}
+	Functions                        []kernels.Function
 }
 
 // Damage is the error of a compiled file that is not what was compiled.

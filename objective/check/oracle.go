@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -29,7 +30,11 @@ type Oracle struct {
 	answers  map[string][][]byte
 	order    []string // keys of answers, least recently used first
 	retained int      // bytes in answers
-	tried    sync.Map // formulas of inputs, by binding and seed; errors or nil
+	python   *Python  // of a reference in Python
+	files    sync.Map // its answers by question
+	// furtherSeeds are those of contents that timed launches see beside the one that is checked.
+	furtherSeeds [3]uint64
+	tried        sync.Map // formulas of inputs, by binding and seed; errors or nil
 }
 
 // plain are a kernel's plain implementations, compiled with what the result depends on.
@@ -50,9 +55,12 @@ const answerLimit = 256 << 20
 
 // NewOracle returns the oracle of a kernel. Naive builds its plain implementation in
 // the kernel's own precision, for a tolerance that is derived from it; it is nil where
-// the backend cannot. Close the oracle to end its worker.
-func NewOracle(k *kernels.Kernel, reference, naive Build) *Oracle {
+// the backend cannot. Python computes references that are written in it. Close the oracle to end
+// its worker.
+func NewOracle(k *kernels.Kernel, reference, naive Build, python *Python) *Oracle {
 	return &Oracle{
+		python:         python,
+		furtherSeeds:   [3]uint64{rand.Uint64(), rand.Uint64(), rand.Uint64()},
 		kernel:         k,
 		buildReference: reference,
 		buildNaive:     naive,
@@ -73,7 +81,11 @@ func (o *Oracle) Ready(ctx context.Context, point space.Point) (err error) {
 		return nil
 	}
 	var built plain
-	if built.reference, err = o.buildReference(ctx, given); err != nil {
+	if o.kernel.PythonReference() {
+		if o.python == nil {
+			panic("check: a reference in Python without a Python")
+		}
+	} else if built.reference, err = o.buildReference(ctx, given); err != nil {
 		return fmt.Errorf("reference of %s: %w", o.kernel.Name, err)
 	}
 	if o.kernel.Tolerance.Derived != 0 {
@@ -155,13 +167,29 @@ func (o *Oracle) answer(ctx context.Context, command worker.Command, q question,
 		o.remember(key, outputs)
 		return outputs, nil
 	}
-	outputs, err := o.compute(ctx, command, o.plain[q.given].reference, q.Case, bindings)
+	outputs, err := o.refer(ctx, command, q, bindings)
 	if err != nil {
 		o.stop()
+		if o.kernel.PythonReference() {
+			return nil, err
+		}
 		return nil, fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err, rangeAdvice(o.kernel))
 	}
 	o.remember(key, outputs)
 	return outputs, nil
+}
+
+// refer asks the reference.
+func (o *Oracle) refer(ctx context.Context, command worker.Command, q question,
+	bindings []arguments.Binding) ([][]byte, error) {
+	if !o.kernel.PythonReference() {
+		return o.compute(ctx, command, o.plain[q.given].reference, q.Case, bindings)
+	}
+	entry, err := o.asked(ctx, q, bindings)
+	if err != nil {
+		return nil, err
+	}
+	return splitOutputs(entry.Path, bindings)
 }
 
 // rangeAdvice is what else to say when a reference does not bear its inputs: it may

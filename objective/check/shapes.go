@@ -30,7 +30,7 @@ func Matrix(k *kernels.Kernel, w kernels.Workload) []kernels.Dims {
 		}
 		shapes = next
 	}
-	return slices.DeleteFunc(shapes, func(d kernels.Dims) bool { return !k.Allows(d) })
+	return slices.DeleteFunc(shapes, func(d kernels.Dims) bool { return !k.Allows(d) || !k.SameClass(w.Dims, d) })
 }
 
 // with returns a shape with one size changed.
@@ -93,6 +93,7 @@ type generator struct {
 	point    space.Environment  // nil for a point that is not one of the space
 	limit    float64            // on cost
 	volume   float64            // on the product of all sizes; 0 is no limit
+	steps    []int64            // how far beside a whole number of tiles sizes lie, the largest last
 }
 
 // primes are far enough apart that no tile divides two of them.
@@ -101,7 +102,10 @@ var primes = []int64{2, 3, 5, 7, 13, 17, 31, 37, 61, 67, 97, 127, 131, 193, 257,
 // newGenerator draws for a point. An integer parameter of at least leastTile
 // counts as a tile.
 func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limit float64, leastTile int64) *generator {
-	g := &generator{kernel: k, workload: w, sizes: map[string][]int64{}, limit: limit}
+	g := &generator{kernel: k, workload: w, sizes: map[string][]int64{}, limit: limit, steps: []int64{1}}
+	if k.Tiled() {
+		g.steps = append(g.steps, classStep)
+	}
 	for _, a := range point.Assignments() {
 		if n := a.Value.Integer(); a.Value.Kind() == space.Integer && n >= leastTile {
 			g.tiles = append(g.tiles, n)
@@ -125,25 +129,41 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 		}
 		// Twice the matrix's largest size leaves room for one past a tile.
 		largest := 2 * slices.Max(sizes)
-		candidates := append([]int64{1}, primes...)
-		for _, size := range sizes {
-			candidates = append(candidates, size-1, size, size+1)
-		}
-		for _, tile := range g.tiles {
-			candidates = append(candidates, tile-1, tile, tile+1, 2*tile-1, 2*tile+1)
+		candidates := []int64{1}
+		for _, step := range g.steps {
+			for _, prime := range primes {
+				candidates = append(candidates, step*prime)
+			}
+			for _, size := range sizes {
+				candidates = append(candidates, size-step, size, size+step)
+			}
+			for _, tile := range g.tiles {
+				candidates = append(candidates, tile-step, tile, tile+step, 2*tile-step, 2*tile+step)
+			}
 		}
 		slices.Sort(candidates)
 		candidates = slices.Compact(candidates)
-		g.sizes[name] = slices.DeleteFunc(candidates, func(n int64) bool { return n < 1 || n > largest })
+		g.sizes[name] = slices.DeleteFunc(candidates, func(n int64) bool {
+			return n < 1 || n > largest || !k.SameClass(w.Dims, with(w.Dims, name, n))
+		})
+		if len(g.sizes[name]) == 0 {
+			g.sizes[name] = []int64{w.Dims[name]}
+		}
 	}
 	return g
 }
+
+// classStep is what sizes are multiples of that many compiled kernels on tiles are right for.
+const classStep = 16
+
+// step is the distance of tails.
+func (g *generator) step() int64 { return g.steps[len(g.steps)-1] }
 
 func (g *generator) allows(dims kernels.Dims) bool {
 	if g.point != nil && !g.kernel.AllowsAt(g.point, dims) {
 		return false
 	}
-	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit &&
+	return g.kernel.Allows(dims) && g.kernel.SameClass(g.workload.Dims, dims) && cost(g.kernel, dims) <= g.limit &&
 		(g.volume == 0 || volume(g.kernel, dims) <= g.volume) && g.runs(dims)
 }
 
@@ -207,14 +227,19 @@ func (g *generator) once(rng *rand.Rand) (kernels.Dims, bool) {
 // as the domain has such: nothing is whole, and every tail is there at once.
 func (g *generator) ragged(rng *rand.Rand) kernels.Dims {
 	return g.where(rng, func(size int64) bool {
-		return size > 1 && !slices.ContainsFunc(g.tiles, func(t int64) bool { return t > 2 && size%t == 0 })
+		return size > 1 &&
+			!slices.ContainsFunc(g.tiles, func(t int64) bool { return t > max(2, g.step()) && size%t == 0 })
 	})
 }
 
 // prime is draw with odd primes only: a kernel that is right for what computers
 // like is seldom right for these.
 func (g *generator) prime(rng *rand.Rand) kernels.Dims {
-	return g.where(rng, func(size int64) bool { return size > 2 && slices.Contains(primes, size) })
+	return g.where(rng, func(size int64) bool {
+		return slices.ContainsFunc(g.steps, func(step int64) bool {
+			return size > 2*step && size%step == 0 && slices.Contains(primes, size/step)
+		})
+	})
 }
 
 // where is draw with the sizes that a condition admits, where there are such.
@@ -252,7 +277,9 @@ func (g *generator) edges(from kernels.Dims) []kernels.Dims {
 		sizes := []int64{1}
 		if len(g.tiles) > 0 {
 			tile := g.tiles[len(g.tiles)-1]
-			sizes = append(sizes, tile-1, tile+1)
+			for _, step := range g.steps {
+				sizes = append(sizes, tile-step, tile+step)
+			}
 		}
 		for _, size := range sizes {
 			if dims := with(from, name, size); slices.Contains(g.sizes[name], size) && g.allows(dims) {

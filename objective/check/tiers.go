@@ -250,8 +250,13 @@ func Unchecked(k *kernels.Kernel, w kernels.Workload) string {
 			fixed = append(fixed, fmt.Sprintf("%s=%d", name, w.Dims[name]))
 		}
 	}
-	if len(fixed) == 0 {
+	class := k.Class(w)
+	switch {
+	case len(fixed) == 0 && class == "":
 		return ""
+	case len(fixed) == 0:
+		return fmt.Sprintf("results were checked at sizes of the workload's specialization only (%s): others have machine "+
+			"code of their own, which a workload with such sizes would have checked", class)
 	}
 	return fmt.Sprintf("results were checked with %s only; sizes in the manifest's fuzz section would have it checked "+
 		"with others", strings.Join(fixed, ", "))

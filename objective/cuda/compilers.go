@@ -8,6 +8,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective/cuda/nvcc"
+	"pawl/objective/cuda/triton"
 )
 
 // compiler is a way from a kernel's source to machine code for the driver.
@@ -26,6 +27,9 @@ var compilers = []compiler{
 	}},
 	{"nvrtc", "NVRTC", ".cu", func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error) {
 		return nvcc.FindNVRTC(ctx, getenv)
+	}},
+	{"triton", "Triton", ".py", func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error) {
+		return triton.Find(ctx, getenv)
 	}},
 }
 

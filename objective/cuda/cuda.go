@@ -12,17 +12,20 @@ package cuda
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"pawl/internal/git"
 	"pawl/internal/page"
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/cuda/driver"
@@ -123,6 +126,9 @@ func (b *Backend) compileSupport(ctx context.Context) (module nvcc.Module, err e
 		}
 	}
 	module, err = b.compiler.Compile(ctx, nvcc.Unit{Dir: dir, Source: name, Architecture: b.architecture(false)})
+	if errors.Is(err, nvcc.ErrNoCompiler) && b.gpus[0].UUID == "" {
+		return module, nil // only compiled for, by a tool that reads no CUDA C++
+	}
 	if err != nil {
 		return module, fmt.Errorf("compiling the support code with %s: %w", b.options.Tool.Version(), err)
 	}
@@ -158,12 +164,12 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	binary := b.binary(module)
 	var resources []objective.Resources
 	for _, step := range b.kernel.Launch.Steps {
-		symbol, err := module.Symbol(kernels.EntryAt(step.Entry, point))
+		f, err := b.function(module, kernels.EntryAt(step.Entry, point))
 		if err != nil {
 			return objective.Binary{}, nil, fmt.Errorf("%s: %w", b.kernel.Source, err)
 		}
-		figures := module.Kernels[symbol]
-		binary.Entries = append(binary.Entries, symbol)
+		figures := module.Kernels[f.Symbol]
+		binary.Functions = append(binary.Functions, f)
 		resources = append(resources, objective.Resources{
 			Registers: figures.Registers, SpillStores: figures.SpillStores, SpillLoads: figures.SpillLoads,
 			Stack: figures.Stack, StaticShared: figures.StaticShared,
@@ -173,6 +179,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if err != nil {
 		return objective.Binary{}, infeasible("%s", err), nil
 	}
+	kernels.Complete(calls, binary.Functions)
 	maps, err := b.limits.maps(point)
 	if err != nil {
 		return objective.Binary{}, infeasible("%s", err), nil
@@ -189,8 +196,25 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	}
 	binary.Digest = cache.Digest(identity)
 	var failure *objective.Failure
-	binary.Resources, failure = b.limits.afterCompile(point, resources)
+	binary.Resources, failure = b.limits.afterCompile(calls, resources)
 	return binary, failure, nil
+}
+
+// function is a function of a module, with what its compiler has decided about launches.
+func (b *Backend) function(module nvcc.Module, entry string) (f kernels.Function, err error) {
+	if f.Symbol, err = module.Symbol(entry); err != nil || module.Launch == nil {
+		return f, err
+	}
+	decided := module.Launch
+	f.Tile = &kernels.TileFunction{Threads: decided.Threads, Shared: decided.Shared, Scratch: decided.Scratch}
+	for _, name := range decided.Arguments {
+		at := slices.IndexFunc(b.kernel.Arguments, func(a arguments.Argument) bool { return a.Name == name })
+		if at < 0 {
+			return f, fmt.Errorf("the compiled kernel takes %s, which the manifest does not have", name)
+		}
+		f.Tile.Arguments = append(f.Tile.Arguments, at)
+	}
+	return f, nil
 }
 
 // unit describes a compilation.
@@ -211,6 +235,11 @@ func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific b
 	}
 	if source == k.Source {
 		unit.Units = k.Units
+	}
+	if source == k.Source && k.Tiled() || source == k.Reference && k.TileReference() {
+		var err error
+		unit.Tile, err = newTile(k, w, point)
+		return unit, err
 	}
 	for _, a := range point.Assignments() {
 		unit.Defines = append(unit.Defines, nvcc.Define{Name: a.Name, Value: a.Value.Define()})
@@ -239,11 +268,11 @@ func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.B
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", b.kernel.Reference, err)
 	}
 	binary := b.binary(module)
-	symbol, err := module.Symbol(b.kernel.Launch.Reference.Entry)
+	f, err := b.function(module, b.kernel.Launch.Reference.Entry)
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("%s: %w", b.kernel.Reference, err)
 	}
-	binary.Entries = []string{symbol}
+	binary.Functions = []kernels.Function{f}
 	return binary, nil
 }
 
@@ -286,8 +315,12 @@ func (b *Backend) Reserve(ctx context.Context, _ space.Point) (worker.Slot, erro
 }
 
 // Recipe says how to compile a kernel for a workload with nvcc, whichever compiler
-// is used here. Architecture names the machine, or its specific form.
+// is used here; nil for a kernel that nvcc does not read. Architecture names the machine, or
+// its specific form.
 func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string) (*objective.Build, error) {
+	if k.Tiled() {
+		return nil, nil
+	}
 	unit, err := newUnit(k, w, architecture, k.Source, space.Point{})
 	if err != nil {
 		return nil, err

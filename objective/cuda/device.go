@@ -1,9 +1,11 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"pawl/kernels"
@@ -37,6 +39,7 @@ type Device struct {
 	// shown is how many contents with known answers the kernel has seen while it was timed.
 	shown       int
 	flushBuffer driver.Address // memory that is written to flush the caches
+	scratch     []scratch      // what pointers behind the arguments point to, by position
 	timed       time.Time      // when the last sample was taken
 }
 
@@ -84,6 +87,9 @@ func (d *Device) equip(supportPath string) (err error) {
 			return err
 		}
 	}
+	if supportPath == "" {
+		return errors.New("the machine that compiled this has neither nvcc nor NVRTC for the worker's own code")
+	}
 	image, err := os.ReadFile(supportPath)
 	if err != nil {
 		return fmt.Errorf("the support code: %w", err)
@@ -114,7 +120,14 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	d.steps = nil // nothing is loaded until all of it is
 	d.keepModules(load)
 	d.source.Folder = load.Folder
-	var err error
+	launched := slices.Clone(load.Calls)
+	if load.Reference != nil {
+		launched = append(launched, load.Reference.Call)
+	}
+	err := d.needScratch(launched)
+	if err != nil {
+		return nil, err
+	}
 	if d.on, err = d.kept.get(d, load); err != nil {
 		return nil, err
 	}
@@ -190,5 +203,6 @@ func (d *Device) start(f driver.Function, call kernels.Call, p *parameters) erro
 			return fault(err)
 		}
 	}
-	return fault(d.context.Launch(f, call.Grid, call.Block, call.Shared, d.stream, p.pointer(call.Arguments)))
+	arguments := d.withScratch(call, p)
+	return fault(d.context.Launch(f, call.Grid, call.Block, call.Shared, d.stream, p.pointer(arguments)))
 }

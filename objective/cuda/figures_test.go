@@ -91,12 +91,16 @@ func TestLimits(t *testing.T) {
 		t.Error("a point without parameters has a launch")
 	}
 	limits := NewLimits(k, w, h200)
+	calls, err := limits.calls(k.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
 	figures := []objective.Resources{{Registers: 255, StaticShared: 232448 - 40960}}
-	if fits, failure := limits.afterCompile(k.Default(), figures); failure != nil || fits.Shared != 40960 {
+	if fits, failure := limits.afterCompile(calls, figures); failure != nil || fits.Shared != 40960 {
 		t.Errorf("%v, %+v", failure, fits)
 	}
 	figures[0].StaticShared++
-	if _, failure := limits.afterCompile(k.Default(), figures); failure == nil ||
+	if _, failure := limits.afterCompile(calls, figures); failure == nil ||
 		!strings.Contains(failure.Detail, "232449 bytes of shared memory, 191489 of them") {
 		t.Errorf("%v", failure)
 	}

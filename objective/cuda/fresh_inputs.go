@@ -87,7 +87,7 @@ func (d *Device) restoreAll(argument int) error {
 }
 
 // nextKnown returns a content with a known answer that the loaded kernel has not seen, nil where
-// it has seen all. A new one is drawn for a set and solved there.
+// there is none. A new one is drawn for a set and solved there.
 func (d *Device) nextKnown(at int) (*content, error) {
 	p := d.on
 	d.shown++
@@ -97,7 +97,11 @@ func (d *Device) nextKnown(at int) (*content, error) {
 	case d.shown < len(p.contents):
 		return &p.contents[d.shown], nil
 	}
-	known := content{seed: d.random.Uint64()}
+	seed, more := p.knownSeed()
+	if !more {
+		return nil, nil
+	}
+	known := content{seed: seed}
 	if err := d.renew(&known, at); err != nil {
 		return nil, err
 	}

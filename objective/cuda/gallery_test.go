@@ -42,6 +42,9 @@ func TestGalleryCompilesForCUDA(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if k.Tiled() {
+			continue // see package triton
+		}
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			for source, steps := range map[string][]kernels.Step{k.Source: k.Launch.Steps, k.Reference: {k.Launch.Reference}} {

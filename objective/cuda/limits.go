@@ -99,12 +99,8 @@ const registerUnit = 8
 // afterCompile checks again with the compiler's figures, an entry per launch: the formulas
 // know nothing of registers and of shared memory that the source declares itself. Of several
 // launches it keeps what the greediest needs, and the lowest occupancy.
-func (l *Limits) afterCompile(point space.Point,
+func (l *Limits) afterCompile(calls []kernels.Call,
 	figures []objective.Resources) (*objective.Resources, *objective.Failure) {
-	calls, err := l.calls(point)
-	if err != nil {
-		return nil, infeasible("%s", err)
-	}
 	var all *objective.Resources
 	for i, call := range calls {
 		launch, r := call.LaunchDimensions, figures[i]

@@ -190,7 +190,10 @@ func (p *problem) solve(inputs set, known content) (content, error) {
 		}
 	}
 	run := p.runReference
-	if reference.Module == "" {
+	switch {
+	case reference.Answers != nil:
+		run = p.uploadKnown
+	case reference.Module == "":
 		run = p.uploadAnswers
 	}
 	if err := run(inputs, known); err != nil {
@@ -262,7 +265,7 @@ func (p *problem) expect(outputs set, known content) {
 // parametersFor returns the arguments of a launch on the given buffers, as
 // pointers.
 func (p *problem) parametersFor(buffers set) (*parameters, error) {
-	parameters, err := newParameters(len(p.load.Arguments))
+	parameters, err := newParameters(len(p.load.Arguments) + mostScratch)
 	if err != nil {
 		return nil, err
 	}

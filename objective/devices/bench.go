@@ -53,6 +53,7 @@ func (m *Machine) Open(ctx context.Context, t Target, o objective.Options) (*Ben
 	if !m.options.Forget {
 		o.Measurements = compiled
 	}
+	o.Python = m.python(compiled)
 	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o), forget}, nil
 }
 

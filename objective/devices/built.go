@@ -62,5 +62,6 @@ func (m *Machine) OpenBuilt(ctx context.Context, t Target, o objective.Options, 
 	if _, naive := inner.(objective.NaiveBuilder); naive {
 		backend = builtNaive{built{inner, from}}
 	}
+	o.Python = m.python(compiled)
 	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o), nil}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
+	"pawl/objective/check"
 	"pawl/objective/command"
 	"pawl/objective/cuda"
 	"pawl/objective/host"
@@ -95,11 +96,24 @@ type Machine struct {
 	options   Options
 	installed map[string]platform.Installation // by the platform's name
 	cache     func() (*cache.Cache, error)
+
+	mu      sync.Mutex
+	pythons map[*cache.Cache]*check.Python // by where answers are kept
+}
+
+// python computes references; what it computes is kept in a cache.
+func (m *Machine) python(answers *cache.Cache) *check.Python {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pythons[answers] == nil {
+		m.pythons[answers] = check.NewPython(m.options.Getenv, answers)
+	}
+	return m.pythons[answers]
 }
 
 // Here returns this machine. Nothing is looked for yet.
 func Here(o Options) *Machine {
-	m := &Machine{options: o, installed: map[string]platform.Installation{}}
+	m := &Machine{options: o, installed: map[string]platform.Installation{}, pythons: map[*cache.Cache]*check.Python{}}
 	for _, p := range platforms {
 		m.installed[p.Name] = p.Here(o)
 	}

@@ -275,6 +275,10 @@ func NewCase(t devices.Target, sizes, family, layout string, seed uint64) (*chec
 	if !t.Kernel.Allows(c.Dims) {
 		return fail("--shape: %s is outside the domain of %s in its manifest", c.Dims, t.Kernel.Name)
 	}
+	if !t.Kernel.SameClass(t.Workload.Dims, c.Dims) {
+		return fail("--shape: machine code for %s is made for %s, which %s is not: name a workload of such sizes",
+			t.Workload.Name, t.Kernel.Class(t.Workload), c.Dims)
+	}
 	if family != "" {
 		if _, err := t.Kernel.BindFamily(c.Dims, family); err != nil {
 			return fail("--family: %w", err)

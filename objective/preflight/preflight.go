@@ -115,7 +115,7 @@ func (t *trial) steps() []named {
 			named{"it runs at the workload", t.run})
 	}
 	compiled := "reference and default compile"
-	if t.Kernel.Answered() {
+	if t.Kernel.Answered() || t.Kernel.PythonReference() {
 		compiled = "default compiles"
 	}
 	steps = append(steps, named{compiled, t.compile})

@@ -17,8 +17,8 @@ const halfAsFast = 0.5
 // speed compares the default with the reference, at a small shape first. One that is too slow there may
 // be made for large ones: then the workload decides.
 func (t *trial) speed(ctx context.Context) (Step, error) {
-	if t.Kernel.Answered() {
-		return found("not compared: there is no reference")
+	if t.Kernel.Answered() || t.Kernel.PythonReference() {
+		return found("not compared: there is no reference that this device runs")
 	}
 	cases := t.bench.QuickCases(t.prepared.Point)
 	slow := ""

@@ -58,7 +58,7 @@ func (t *trial) launch(context.Context) (Step, error) {
 
 // compile compiles the reference, where there is one, and the default.
 func (t *trial) compile(ctx context.Context) (Step, error) {
-	if !t.Kernel.Answered() {
+	if !t.Kernel.Answered() && !t.Kernel.PythonReference() {
 		_, err := t.bench.Backend.Reference(ctx, t.Kernel.ReferencePoint(t.Space.Default()))
 		if ctx.Err() != nil {
 			return Step{}, err

@@ -139,8 +139,8 @@ func mixOf(ctx context.Context, on Subject, b objective.Binary) (*Mix, error) {
 		return nil, errors.New("nvdisasm is not here: it comes with the CUDA toolkit")
 	}
 	entry := on.Kernel.Launch.Steps[0].Entry
-	if len(b.Entries) > 0 {
-		entry = b.Entries[0]
+	if len(b.Functions) > 0 {
+		entry = b.Functions[0].Symbol
 	}
 	return disassemble(ctx, program, b.Path, entry)
 }

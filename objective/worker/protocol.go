@@ -64,6 +64,16 @@ type Reference struct {
 	Call   kernels.Call `json:"call"`
 	// Tolerance is that of outputs which have none of their own.
 	Tolerance arguments.Tolerance `json:"tolerance"`
+	// Answers are all that is known of a reference that no device runs: the first to the load's
+	// own seed, the others to further contents.
+	Answers []KnownAnswer `json:"answers,omitempty"`
+}
+
+// KnownAnswer is a file with the right outputs for a seed, one behind the other.
+type KnownAnswer struct {
+	Seed   uint64 `json:"seed"`
+	Path   string `json:"path"`
+	Digest string `json:"digest"`
 }
 
 // Run asks for a run of the loaded kernel.

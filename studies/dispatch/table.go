@@ -97,6 +97,9 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 				continue
 			}
 			m := p.Workloads[i]
+			if p.kernel.Tiled() {
+				m.Build = &objective.Build{Source: p.Source} // its own compiler builds it where it is called
+			}
 			if m.Build == nil {
 				return nil,
 					fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/kernels"
 	"pawl/objective"
 )
 
@@ -43,7 +44,7 @@ func TestEveryFieldTravels(t *testing.T) {
 			t.Errorf("%T: sent %s, arrived %s, %v", sent, encoded, again, err)
 		}
 	}
-	binary := Binary{Module: "m", Built: objective.Binary{Entries: []string{"_Z3addPf"}}}
+	binary := Binary{Module: "m", Built: objective.Binary{Functions: []kernels.Function{{Symbol: "_Z3addPf"}}}}
 	if encoded, err := json.Marshal(binary); err != nil || !strings.Contains(string(encoded), "_Z3addPf") {
 		t.Errorf("%s, %v", encoded, err)
 	}

@@ -62,7 +62,7 @@ func runBuild(ctx context.Context, env console.Environment, o buildOptions, argu
 	if err != nil {
 		return err
 	}
-	bench, err := machine.Open(ctx, t, objective.Options{})
+	bench, err := machine.Open(ctx, t, objective.Options{CompileOnly: true})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/kernels/scaffold"
+	"pawl/objective/devices"
 )
 
 func InitCommand(env console.Environment) *cli.Command {
@@ -25,7 +26,11 @@ func InitCommand(env console.Environment) *cli.Command {
 			"pawl init transpose --from src/transpose.cu",
 			"0 done", "3 the folder cannot be written, or the source not described", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Destination: &source.File, Usage: "describe this source `FILE`, in C, C++ or CUDA"},
+			&cli.StringFlag{
+				Name:        "from",
+				Destination: &source.File,
+				Usage:       "describe this source `FILE`, in C, C++, CUDA or Triton",
+			},
 			&cli.StringFlag{
 				Name:        "entry",
 				Destination: &source.Entry,
@@ -39,12 +44,15 @@ func InitCommand(env console.Environment) *cli.Command {
 				Usage:              "begin from a program that is built and run, in place of a function",
 			},
 		},
-		Action: console.Action(func(_ context.Context, arguments []string) error {
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) != 1 {
 				return console.Usagef("init takes the folder of the new kernel")
 			}
 			if source.Program && source.File != "" {
 				return console.Usagef("--command writes an example, and --from describes a source: one of them")
+			}
+			source.Tiles = func(file string) (scaffold.TileSource, error) {
+				return devices.DescribeTiles(ctx, env.Getenv, file)
 			}
 			made, err := scaffold.Write(arguments[0], source)
 			if err != nil {

@@ -1,6 +1,7 @@
 package nvcc
 
 import (
+	"encoding/json"
 	"strings"
 
 	"pawl/kernels/includes"
@@ -40,6 +41,13 @@ func (c *Compiler) key(unit Unit) (*cache.Key, error) {
 	}
 	for _, instance := range unit.Instances {
 		key.Add("instance", instance)
+	}
+	if unit.Tile != nil {
+		tile, err := json.Marshal(unit.Tile)
+		if err != nil {
+			return nil, err
+		}
+		key.Add("tile", string(tile))
 	}
 	for _, d := range unit.Defines {
 		key.Add("define", d.Name+"="+d.Value)

@@ -97,7 +97,7 @@ func TestSwitchesWithValues(t *testing.T) {
 // NVRTC does not link, and says what does.
 func TestNVRTCLinksNothing(t *testing.T) {
 	t.Parallel()
-	_, _, err := (&Library{}).Build(t.Context(), 0, Unit{Source: "a.cu", Units: []string{"b.cu"}}, t.TempDir(), "")
+	_, err := (&Library{}).Build(t.Context(), 0, Unit{Source: "a.cu", Units: []string{"b.cu"}}, t.TempDir(), "")
 	if err == nil || !strings.Contains(err.Error(), "use --compiler nvcc") {
 		t.Error(err)
 	}

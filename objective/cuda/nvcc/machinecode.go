@@ -42,10 +42,17 @@ type machineCode struct {
 // them; debug/elf does not offer it.
 const flagsOffset = 48
 
+// versionOffset is where it keeps the version of the format.
+const versionOffset = 20
+
 // readMachineCode digests what executes in a cubin: code, constants, the
 // initial values of variables, relocations, and the attributes by which the
 // driver sets a launch up.
 func readMachineCode(cubin []byte) (machineCode, error) {
+	if len(cubin) >= versionOffset+4 { // toolkits before 12.9 have a number of their own there
+		cubin = bytes.Clone(cubin)
+		binary.LittleEndian.PutUint32(cubin[versionOffset:], uint32(elf.EV_CURRENT))
+	}
 	f, err := elf.NewFile(bytes.NewReader(cubin))
 	if err != nil {
 		return machineCode{}, fmt.Errorf("not a cubin: %w", err)

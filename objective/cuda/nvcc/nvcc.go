@@ -44,6 +44,42 @@ type Unit struct {
 	// Instances are instances of templates that are to be in the module, such as
 	// reduce<4, float>: nothing in the source need use them.
 	Instances []string
+	// Tile is for a compiler that must know the function and its arguments; nil for others.
+	Tile *Tile
+}
+
+// Tile is a function whose compiler decides about threads and shared memory, and needs to
+// know what it is called with.
+type Tile struct {
+	Entry string `json:"entry"`
+	// Arguments are what is passed at a launch, in the manifest's order.
+	Arguments []TileArgument `json:"arguments"`
+	// Constants are what the compiler knows: the point's values and the workload's constants.
+	Constants map[string]any `json:"constants"`
+	// Launch are the names that the grid depends on: a constant among them need be no argument.
+	Launch []string `json:"launch"`
+}
+
+// TileArgument is an argument as far as the machine code depends on it.
+type TileArgument struct {
+	Name string `json:"name"`
+	// Type is an element's name, behind an asterisk for a pointer.
+	Type string `json:"type"`
+	// Divisible says that the address or the number is divisible by 16, One that it is 1.
+	Divisible bool `json:"divisible,omitempty"`
+	One       bool `json:"one,omitempty"`
+}
+
+// TileLaunch is what a compiler has decided about the launches of such a function.
+type TileLaunch struct {
+	// Threads are those of a block, Shared the bytes of dynamic shared memory.
+	Threads int64 `json:"threads"`
+	Shared  int64 `json:"shared"`
+	// Arguments are the names of what it takes: those that were compiled in are left out.
+	Arguments []string `json:"arguments"`
+	// Scratch has the bytes that each block needs behind each pointer that follows the
+	// arguments; the pointer is null where that is 0.
+	Scratch []int64 `json:"scratch"`
 }
 
 // Define is a macro and its text.
@@ -63,6 +99,8 @@ type Module struct {
 	Kernels map[string]Resources
 	// Names are the symbols of the unit's instances.
 	Names map[string]string
+	// Launch is what the compiler has decided for a unit with a Tile; nil for others.
+	Launch *TileLaunch
 	// Hit says that the cache had it.
 	Hit bool
 }
@@ -82,19 +120,27 @@ type Resources struct {
 	Constant int `json:"constant"`
 }
 
-// Tool makes cubins: *Toolchain and *Library.
+// Tool makes cubins: *Toolchain, *Library and triton.Tool.
 type Tool interface {
-	// Name is nvcc or nvrtc.
+	// Name is nvcc, nvrtc or triton.
 	Name() string
 	// Version is for a person.
 	Version() string
 	// Identity is everything about the tool that its output depends on.
 	Identity() string
-	// Build writes the cubin of a unit to output and returns what ptxas said, and the
-	// symbols of the unit's instances. It may use the folder scratch. Errors are those of
-	// package compiler.
-	Build(ctx context.Context, allowed time.Duration, unit Unit,
-		scratch, output string) (log string, names map[string]string, err error)
+	// Build writes the cubin of a unit to output. It may use the folder scratch. Errors are
+	// those of package compiler.
+	Build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (Built, error)
+}
+
+// Built is what a tool says about a cubin.
+type Built struct {
+	// Log is what ptxas said.
+	Log string
+	// Names are the symbols of the unit's instances, and of a Tile's entry.
+	Names map[string]string
+	// Launch is for units with a Tile.
+	Launch *TileLaunch
 }
 
 // Options configures a Compiler.
@@ -148,6 +194,7 @@ func (c *Compiler) Compile(ctx context.Context, unit Unit) (Module, error) {
 		Digest:  found.MachineCode,
 		Kernels: found.Kernels,
 		Names:   found.Names,
+		Launch:  found.Launch,
 		Hit:     entry.Hit,
 	}, nil
 }
@@ -164,7 +211,7 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 		return fmt.Errorf("compile cache: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	log, names, err := c.Build(ctx, c.options.Timeout, unit, scratch, path)
+	built, err := c.Build(ctx, c.options.Timeout, unit, scratch, path)
 	if err != nil {
 		return worker.FullDisk(err)
 	}
@@ -172,7 +219,7 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s succeeded without a cubin: %w", c.Name(), err)
 	}
-	if err := writeReport(path, cubin, log, names); err != nil {
+	if err := writeReport(path, cubin, built); err != nil {
 		return fmt.Errorf("compiling %s with %s: %w", unit.Source, c.Version(), err)
 	}
 	return nil

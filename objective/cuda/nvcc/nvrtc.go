@@ -163,13 +163,13 @@ func (l *Library) Identity() string { return l.about }
 // Build compiles in another process. No shell is involved, so the defines are
 // options.
 func (l *Library) Build(ctx context.Context, allowed time.Duration, unit Unit,
-	scratch, output string) (string, map[string]string, error) {
+	scratch, output string) (Built, error) {
 	dir, err := filepath.Abs(unit.Dir)
 	if err != nil {
-		return "", nil, err
+		return Built{}, err
 	}
 	if len(unit.Units) > 0 {
-		return "", nil,
+		return Built{},
 			fmt.Errorf("NVRTC compiles one unit and links none, and this kernel has %d: use --compiler nvcc", 1+len(unit.Units))
 	}
 	source := filepath.Join(dir, unit.Source)
@@ -186,7 +186,7 @@ func (l *Library) Build(ctx context.Context, allowed time.Duration, unit Unit,
 	}
 	prelude, err := constants(unit)
 	if err != nil {
-		return "", nil, err
+		return Built{}, err
 	}
 	request := libraryRequest{
 		Prelude:   prelude,
@@ -197,16 +197,15 @@ func (l *Library) Build(ctx context.Context, allowed time.Duration, unit Unit,
 		Names:     filepath.Join(scratch, "names"),
 	}
 	log, err := l.call(ctx, allowed, dir, request)
+	built := Built{Log: log}
 	if err != nil || len(unit.Instances) == 0 {
-		return log, nil, err
+		return built, err
 	}
 	content, err := os.ReadFile(request.Names)
 	if err != nil {
-		return "", nil, fmt.Errorf("NVRTC said nothing about %s: %w", strings.Join(unit.Instances, ", "), err)
+		return Built{}, fmt.Errorf("NVRTC said nothing about %s: %w", strings.Join(unit.Instances, ", "), err)
 	}
-	var names map[string]string
-	err = json.Unmarshal(content, &names)
-	return log, names, err
+	return built, json.Unmarshal(content, &built.Names)
 }
 
 // libraryFlags leaves out what only nvcc's host half understands: NVRTC

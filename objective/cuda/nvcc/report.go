@@ -21,17 +21,18 @@ type report struct {
 	MachineCode string               `json:"machine_code"`
 	Kernels     map[string]Resources `json:"kernels"`
 	Names       map[string]string    `json:"names,omitempty"`
+	Launch      *TileLaunch          `json:"launch,omitempty"`
 }
 
 // writeReport writes what is known about a cubin beside it: a line with the
 // digest of the rest, then JSON. It is an error if the cubin and what ptxas
 // said do not fit together.
-func writeReport(path string, cubin []byte, log string, names map[string]string) error {
+func writeReport(path string, cubin []byte, built Built) error {
 	code, err := readMachineCode(cubin)
 	if err != nil {
 		return err
 	}
-	kernels, err := parsePtxas(log)
+	kernels, err := parsePtxas(built.Log)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func writeReport(path string, cubin []byte, log string, names map[string]string)
 			return fmt.Errorf("ptxas speaks of kernel %s, which the cubin does not have", name)
 		}
 	}
-	content, err := json.Marshal(report{cache.Digest(cubin), code.digest, kernels, names})
+	content, err := json.Marshal(report{cache.Digest(cubin), code.digest, kernels, built.Names, built.Launch})
 	if err != nil {
 		return err
 	}

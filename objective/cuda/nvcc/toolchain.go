@@ -174,25 +174,25 @@ func (t *Toolchain) Identity() string { return "nvcc\n" + t.about }
 // Build runs nvcc. The defines go through a file, because nvcc splits -D at
 // commas and hands it to a shell, which executes what stands in $( ).
 func (t *Toolchain) Build(ctx context.Context, allowed time.Duration, unit Unit,
-	scratch, output string) (string, map[string]string, error) {
+	scratch, output string) (Built, error) {
 	if err := safeForShell(slices.Concat([]string{unit.Dir, unit.Source, scratch}, unit.Units, unit.Flags)); err != nil {
-		return "", nil, err
+		return Built{}, err
 	}
 	defines := filepath.Join(scratch, "defines.h")
 	constants, err := constants(unit)
 	if err != nil {
-		return "", nil, err
+		return Built{}, err
 	}
 	if err := writeDefines(defines, unit.Defines, constants); err != nil {
-		return "", nil, err
+		return Built{}, err
 	}
 	source, err := filepath.Abs(filepath.Join(unit.Dir, unit.Source))
 	if err != nil {
-		return "", nil, err
+		return Built{}, err
 	}
 	if len(unit.Instances) > 0 {
 		if source, err = instantiate(unit, source, scratch); err != nil {
-			return "", nil, err
+			return Built{}, err
 		}
 	}
 	flags := append([]string{"-lineinfo", "-Xptxas", "-v", "-include", defines}, unit.Flags...)
@@ -202,20 +202,20 @@ func (t *Toolchain) Build(ctx context.Context, allowed time.Duration, unit Unit,
 			append([]string{"-cubin", ArchitectureFlag(unit.Architecture)}, arguments...)...)
 		return printed.Stdout + printed.Stderr, driverError(err)
 	}
-	var log string
+	var built Built
 	if len(unit.Units) == 0 {
-		log, err = run(append(flags, "-o", output, source)...)
+		built.Log, err = run(append(flags, "-o", output, source)...)
 	} else {
-		log, err = link(run, flags, append([]string{source}, unit.Units...), scratch, output)
+		built.Log, err = link(run, flags, append([]string{source}, unit.Units...), scratch, output)
 	}
 	if err != nil {
-		return "", nil, err
+		return Built{}, err
 	}
 	if len(unit.Instances) == 0 {
-		return log, nil, nil
+		return built, nil
 	}
-	names, err := t.names(ctx, allowed, unit, scratch, output)
-	return log, names, err
+	built.Names, err = t.names(ctx, allowed, unit, scratch, output)
+	return built, err
 }
 
 // driverError distinguishes nvcc's own failure (an option or an architecture that

@@ -17,7 +17,9 @@ func (s *server) build(ctx context.Context, job farm.Job) (farm.Answer, error) {
 		if err != nil {
 			return err
 		}
-		b.bench, err = s.machine(job.Subject, true).Open(ctx, target, job.Subject.Definition.Measuring())
+		o := job.Subject.Definition.Measuring()
+		o.CompileOnly = true
+		b.bench, err = s.machine(job.Subject, true).Open(ctx, target, o)
 		return err
 	}, func(b *bench) (farm.Answer, error) { return s.buildWith(ctx, b, job) })
 }
@@ -57,7 +59,7 @@ func (s *server) compile(ctx context.Context, b *bench, job farm.Job) (*farm.Com
 
 func (s *server) addReferences(ctx context.Context, b *bench, point space.Point, compiled *farm.Compiled) error {
 	k := b.bench.Kernel
-	if k.Answered() {
+	if k.Answered() || k.PythonReference() {
 		return nil
 	}
 	given := k.ReferencePoint(point)

@@ -1,0 +1,282 @@
+package check
+
+import (
+	"context"
+	_ "embed" // the script
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"pawl/internal/process"
+	"pawl/internal/python"
+	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
+	"pawl/kernels/includes"
+	"pawl/kernels/inputs"
+	"pawl/objective/cache"
+	"pawl/space"
+)
+
+//go:embed reference.py
+var referenceScript string
+
+// Python computes right answers by references that are written in Python, in processes of its
+// own. Floats are double precision there, whatever the kernel's are. What was computed is kept by
+// its content: the reference's files, the arguments and the seed. It is safe for concurrent use.
+type Python struct {
+	cache *cache.Cache
+	find  func() (*python.Server, error)
+	// lanes bounds how many references run at a time.
+	lanes chan struct{}
+}
+
+// threads is how many threads a reference computes with: it may run beside others, and beside
+// compilers.
+const threads = 4
+
+// NewPython returns a Python that is looked for when it is needed. Answers are kept in the cache.
+func NewPython(getenv func(string) string, answers *cache.Cache) *Python {
+	find := func() (*python.Server, error) {
+		path, err := python.Find(getenv)
+		environment := []string{"CUDA_VISIBLE_DEVICES="} // a device is busy with the kernel
+		for _, library := range []string{"OMP", "OPENBLAS", "MKL"} {
+			environment = append(environment, fmt.Sprintf("%s_NUM_THREADS=%d", library, threads))
+		}
+		return &python.Server{Path: path, Script: referenceScript, Environment: environment}, err
+	}
+	return &Python{
+		cache: answers,
+		find:  sync.OnceValues(find),
+		lanes: make(chan struct{}, max(1, runtime.NumCPU()/threads)),
+	}
+}
+
+// answer returns the file with the outputs of a kernel's reference, one behind the other.
+func (p *Python) answer(ctx context.Context, k *kernels.Kernel, q question,
+	bindings []arguments.Binding) (cache.Entry, error) {
+	key := cache.NewKey().Add("what", "answer").Add("seed", fmt.Sprint(q.Seed, " ", q.drawn)).
+		Add("given", q.given.String()).Add("dims", q.Dims.String()).Add("entry", k.Launch.Reference.Entry)
+	encoded, err := json.Marshal(bindings)
+	if err != nil {
+		return cache.Entry{}, err
+	}
+	key.Add("arguments", string(encoded))
+	folder, err := k.Materialise(filepath.Join(p.cache.Dir(), "kernels"))
+	if err != nil {
+		return cache.Entry{}, err
+	}
+	scanner, err := includes.Below(folder)
+	if err == nil {
+		err = scanner.Add(k.Reference)
+	}
+	if err != nil {
+		return cache.Entry{}, err
+	}
+	files, err := scanner.Files()
+	if err != nil {
+		return cache.Entry{}, err
+	}
+	for _, f := range files {
+		key.Add(f.Name, string(f.Content))
+	}
+	return p.cache.Get(key, func(path string) error {
+		select {
+		case p.lanes <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		defer func() { <-p.lanes }()
+		return p.compute(ctx, k, folder, q, bindings, path)
+	})
+}
+
+// asked returns the file with a reference's answer. It is verified once, and again by who uses it.
+func (o *Oracle) asked(ctx context.Context, q question, bindings []arguments.Binding) (cache.Entry, error) {
+	if entry, known := o.files.Load(q.key()); known {
+		return entry.(cache.Entry), nil
+	}
+	entry, err := o.python.answer(ctx, o.kernel, q, bindings)
+	if err != nil {
+		return entry, fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, q.place(), err)
+	}
+	o.files.Store(q.key(), entry)
+	return entry, nil
+}
+
+// array is a buffer in a file, as NumPy reads it.
+type array struct {
+	Name  string  `json:"name"`
+	Path  string  `json:"path"`
+	Type  string  `json:"dtype"`
+	Shape []int64 `json:"shape"`
+}
+
+type referenceRequest struct {
+	Folder  string         `json:"folder"`
+	Source  string         `json:"source"`
+	Entry   string         `json:"entry"`
+	Numbers map[string]any `json:"numbers"`
+	Inputs  []array        `json:"inputs"`
+	Outputs []array        `json:"outputs"`
+}
+
+// compute runs the reference and writes its outputs to a file.
+func (p *Python) compute(ctx context.Context, k *kernels.Kernel, folder string, q question,
+	bindings []arguments.Binding, path string) error {
+	server, err := p.find()
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp(filepath.Dir(path), "arrays-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	request := referenceRequest{
+		Folder: folder, Source: k.Reference, Entry: k.Launch.Reference.Entry, Numbers: numbers(q.Dims, q.given),
+	}
+	source := inputs.Source{Folder: k.Dir}
+	for _, b := range bindings {
+		if b.Fields != nil {
+			return fmt.Errorf("argument %s is a structure, which a reference in Python cannot take", b.Name)
+		}
+		e, err := element.Named(b.Type)
+		if err != nil {
+			return err
+		}
+		a := array{b.Name, filepath.Join(scratch, b.Name), arrayType(e), b.Shape()}
+		switch {
+		case !b.IsBuffer():
+			request.Numbers[b.Name] = scalar(b, e)
+			continue
+		case b.Scratch:
+			continue
+		case !b.Out || b.Restored:
+			if err := writeArray(&source, b, e, q.Case, a.Path); err != nil {
+				return err
+			}
+			request.Inputs = append(request.Inputs, a)
+		}
+		if b.Out {
+			a.Path += ".out"
+			request.Outputs = append(request.Outputs, a)
+		}
+	}
+	if _, err := server.Ask(ctx, referenceTimeout, request, &struct{}{}); err != nil {
+		if errors.Is(err, process.ErrTime) {
+			err = fmt.Errorf("%s took longer than %v", k.Reference, referenceTimeout)
+		}
+		return err
+	}
+	return joinOutputs(request.Outputs, bindings, path)
+}
+
+// numbers are the sizes and the parameters that a reference may ask for.
+func numbers(dims kernels.Dims, given space.Point) map[string]any {
+	all := map[string]any{}
+	for name, size := range dims {
+		all[name] = size
+	}
+	for _, a := range given.Assignments() {
+		all[a.Name] = a.Value
+	}
+	return all
+}
+
+// scalar is a number as the kernel sees it.
+func scalar(b arguments.Binding, e element.Type) any {
+	if !e.Float {
+		return b.Integer
+	}
+	rounded := make([]byte, e.Size)
+	e.Store(rounded, b.Value)
+	return e.Load(rounded)
+}
+
+// arrayType is what NumPy calls the type that elements travel as: floats are doubles.
+func arrayType(e element.Type) string {
+	switch {
+	case e.Float:
+		return "<f8"
+	case e.Name == "u64":
+		return "<u8"
+	}
+	return "<i8"
+}
+
+// writeArray writes an input as eight bytes a number.
+func writeArray(source *inputs.Source, b arguments.Binding, e element.Type, c Case, path string) error {
+	content := make([]byte, int(b.Count)*e.Size)
+	if err := source.FillDrawn(content, b, c.Seed, c.drawn); err != nil {
+		return err
+	}
+	wide := make([]byte, 8*b.Count)
+	for i := range int(b.Count) {
+		from := content[i*e.Size:]
+		word := uint64(e.Integer(from))
+		if e.Float {
+			word = math.Float64bits(e.Load(from))
+		}
+		binary.LittleEndian.PutUint64(wide[8*i:], word)
+	}
+	return os.WriteFile(path, wide, 0o644)
+}
+
+// joinOutputs writes the outputs in their own types, one behind the other.
+func joinOutputs(outputs []array, bindings []arguments.Binding, path string) error {
+	var all []byte
+	at := 0
+	for _, b := range bindings {
+		if !b.Out {
+			continue
+		}
+		e, err := element.Named(b.Type)
+		if err != nil {
+			return err
+		}
+		wide, err := os.ReadFile(outputs[at].Path)
+		if at++; err != nil {
+			return err
+		}
+		if len(wide) != int(8*b.Count) {
+			return fmt.Errorf("the reference wrote %d bytes for %s, not %d", len(wide), b.Name, 8*b.Count)
+		}
+		narrow := make([]byte, int(b.Count)*e.Size)
+		for i := range int(b.Count) {
+			word := binary.LittleEndian.Uint64(wide[8*i:])
+			if e.Float {
+				e.Store(narrow[i*e.Size:], math.Float64frombits(word))
+			} else {
+				e.PutInteger(narrow[i*e.Size:], int64(word))
+			}
+		}
+		all = append(all, narrow...)
+	}
+	return os.WriteFile(path, all, 0o644)
+}
+
+// splitOutputs reads such a file.
+func splitOutputs(path string, bindings []arguments.Binding) (outputs [][]byte, err error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range bindings {
+		if !b.Out {
+			continue
+		}
+		size, err := b.Bytes()
+		if err != nil || size > len(content) {
+			return nil, errors.Join(err, errors.New("an answer in the cache is too short"))
+		}
+		outputs, content = append(outputs, content[:size]), content[size:]
+	}
+	return outputs, nil
+}

@@ -1,0 +1,187 @@
+// Package triton compiles kernels that are written in Triton, by Triton, in Python processes
+// that stay. The machine code is what any CUDA kernel's is: no Python runs while a kernel is
+// checked or timed.
+//
+//  1. Find asks a process for its versions.
+//  2. Build hands a unit to an idle process, of which there are as many as compilations at a
+//     time. One that hangs, crashes or grows is killed, and the next has a fresh one.
+//  3. compile.py imports the source, finds the function under its decorators, and compiles it.
+//     What differs between versions of Triton stands in versions.py.
+//
+// Files in CUDA C++ (a reference, the worker's own code) go to nvcc or NVRTC.
+package triton
+
+import (
+	"context"
+	_ "embed" // the scripts
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pawl/internal/python"
+	"pawl/kernels/scaffold"
+	"pawl/objective/cuda/nvcc"
+	"pawl/objective/worker"
+)
+
+//go:embed versions.py
+var versions string
+
+//go:embed describe.py
+var describe string
+
+//go:embed compile.py
+var compile string
+
+// Tool is Triton in the Python of this machine.
+type Tool struct {
+	server *python.Server
+	about  about
+	// cuda compiles CUDA C++; nil where nothing does, and without says why.
+	cuda    nvcc.Tool
+	without error
+}
+
+var _ nvcc.Tool = (*Tool)(nil)
+
+// about is what a process says of itself.
+type about struct {
+	Triton      string   `json:"triton"`
+	Python      string   `json:"python"`
+	Environment []string `json:"environment"`
+}
+
+// noDevices keeps the compiling processes off the GPUs: none of them launches anything.
+const noDevices = "CUDA_VISIBLE_DEVICES="
+
+// Find looks for a Python with Triton, and for a compiler of CUDA C++.
+func Find(ctx context.Context, getenv func(string) string) (*Tool, error) {
+	path, err := python.Find(getenv)
+	if err != nil {
+		return nil, fmt.Errorf("no Triton: %w", err)
+	}
+	script := strings.Join([]string{versions, describe, compile}, "\n\n")
+	t := &Tool{server: &python.Server{Path: path, Script: script, Environment: []string{noDevices}}}
+	if err := t.server.About(ctx, &t.about); err != nil {
+		return nil, fmt.Errorf("no Triton: %w", err)
+	}
+	if found, err := nvcc.Find(ctx, getenv); err == nil {
+		t.cuda = found
+	} else if found, failed := nvcc.FindNVRTC(ctx, getenv); failed == nil {
+		t.cuda = found
+	} else {
+		t.without = err
+	}
+	return t, nil
+}
+
+// Name returns triton.
+func (t *Tool) Name() string { return "triton" }
+
+// Version returns the version, such as "triton 3.6.0".
+func (t *Tool) Version() string { return "triton " + t.about.Triton }
+
+// Identity has Triton's versions and its settings, and those of the compiler for CUDA C++.
+func (t *Tool) Identity() string {
+	parts := append([]string{t.Version(), t.about.Python}, t.about.Environment...)
+	if t.cuda != nil {
+		parts = append(parts, t.cuda.Identity())
+	}
+	return strings.Join(parts, "\n")
+}
+
+// request is what compile.py is asked for, and answer what it says.
+type request struct {
+	nvcc.Tile
+	Folder       string `json:"folder"`
+	Source       string `json:"source"`
+	Architecture string `json:"architecture"`
+	Scratch      string `json:"scratch"`
+	Output       string `json:"output"`
+}
+
+type answer struct {
+	nvcc.TileLaunch
+	Symbol string `json:"symbol"`
+	Log    string `json:"log"`
+}
+
+// Build compiles a kernel's function, or hands the unit on.
+func (t *Tool) Build(ctx context.Context, allowed time.Duration, unit nvcc.Unit,
+	scratch, output string) (nvcc.Built, error) {
+	if unit.Tile == nil {
+		if t.cuda == nil {
+			return nvcc.Built{}, fmt.Errorf("%s is CUDA C++: %w", unit.Source, t.without)
+		}
+		return t.cuda.Build(ctx, allowed, unit, scratch, output)
+	}
+	folder, err := filepath.Abs(unit.Dir)
+	if err != nil {
+		return nvcc.Built{}, err
+	}
+	question := request{
+		Tile: *unit.Tile, Folder: folder, Source: unit.Source, Architecture: unit.Architecture,
+		Scratch: scratch, Output: output,
+	}
+	question.Arguments = typed(unit.Tile.Arguments)
+	var found answer
+	printed, err := t.server.Ask(ctx, allowed, question, &found)
+	if err != nil {
+		return nvcc.Built{}, explain(err, printed)
+	}
+	return nvcc.Built{
+		Log: found.Log, Names: map[string]string{unit.Tile.Entry: found.Symbol}, Launch: &found.TileLaunch,
+	}, nil
+}
+
+// descriptionTime is how long a file may take to be imported.
+const descriptionTime = time.Minute
+
+// Describe says which kernels a file holds.
+func (t *Tool) Describe(ctx context.Context, file string) (found scaffold.TileSource, err error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return found, err
+	}
+	question := map[string]any{"describe": true, "folder": filepath.Dir(path), "source": filepath.Base(path)}
+	_, err = t.server.Ask(ctx, descriptionTime, question, &found)
+	return found, err
+}
+
+// explain tells what is wrong with a point from what is wrong with all of them.
+func explain(err error, printed string) error {
+	if refused, ok := errors.AsType[*python.Refusal](err); ok {
+		if refused.Kind != "refused" {
+			return errors.New(refused.Message)
+		}
+		// Passes of the compiler say on standard error what is wrong.
+		return &worker.Refusal{Output: refused.Message + "\n" + printed, Status: 1}
+	}
+	if death, ok := errors.AsType[*python.Death](err); ok {
+		return &worker.Refusal{Output: "error: the compiler itself ended: " + death.Reason, Status: -1}
+	}
+	return err
+}
+
+// names are what Triton calls the types of elements.
+var names = map[string]string{
+	"f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "e4m3": "fp8e4nv", "e5m2": "fp8e5",
+}
+
+// typed has Triton's own names of types; those of integers are the same.
+func typed(arguments []nvcc.TileArgument) []nvcc.TileArgument {
+	renamed := make([]nvcc.TileArgument, 0, len(arguments))
+	for _, a := range arguments {
+		element, pointer := strings.CutPrefix(a.Type, "*")
+		if name, known := names[element]; known {
+			element = name
+		}
+		if a.Type = element; pointer {
+			a.Type = "*" + element
+		}
+		renamed = append(renamed, a)
+	}
+	return renamed
+}

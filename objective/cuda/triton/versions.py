@@ -1,0 +1,98 @@
+"""What differs between versions of Triton, or may: all that is no part of its interface."""
+
+import re
+import subprocess
+import sys
+
+try:
+    import triton
+except ImportError as error:
+    reason = f"{sys.executable} has no Triton ({error}): pip install triton"
+
+    def missing():
+        raise Refused(reason, "missing")
+
+    serve(missing, None)
+    sys.exit()
+import triton.backends.nvidia.compiler as nvidia
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.compiler.errors import CompilationError
+from triton.runtime.autotuner import Autotuner, Heuristics
+from triton.runtime.jit import JITFunction
+
+OLDEST = (3, 4)
+
+
+def version():
+    return tuple(int(n) for n in re.findall(r"\d+", triton.__version__)[:2])
+
+
+class Recorder:
+    """Stands in for the module subprocess in Triton's backend, which throws away what ptxas
+    says about registers and spills."""
+
+    log = ""
+
+    def __getattr__(self, name):
+        return getattr(subprocess, name)
+
+    def run(self, *arguments, **options):
+        done = subprocess.run(*arguments, **options)
+        printed = getattr(options.get("stderr"), "name", None)
+        if isinstance(printed, str):
+            with open(printed) as file:
+                self.log = file.read()
+        return done
+
+
+recorder = Recorder()
+nvidia.subprocess = recorder
+
+
+def compiled(function, signature, constants, hints, capability, options):
+    """Compiles, and returns the kernel and what ptxas said."""
+    recorder.log = ""
+    at = {name: (function.arg_names.index(name),) for name in function.arg_names}
+    source = ASTSource(
+        fn=function,
+        signature=signature,
+        constexprs={at[name]: value for name, value in constants.items()},
+        attrs={at[name]: [["tt.divisibility", 16]] for name in hints},
+    )
+    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options), recorder.log
+
+
+def trailing(kernel, taken):
+    """The bytes that each program needs of the memory behind the pointers that follow the
+    arguments: one for scratch until 3.5, from then on another for the profiler's."""
+    declared = re.search(r"\.entry\s+\S+?\s*\((.*?)\)", kernel.asm["ptx"], re.S).group(1).count(".param")
+    sizes = [getattr(kernel.metadata, name, 0) or 0 for name in ("global_scratch_size", "profile_scratch_size")]
+    if not taken <= declared <= taken + len(sizes):
+        raise RuntimeError(f"the kernel has {declared} parameters, {taken} of them known")
+    return sizes[: declared - taken]
+
+
+class NoDevice:
+    """Triton's driver where nothing is launched: files ask it for the device when they are imported."""
+
+    capability = 90
+
+    def get_current_target(self):
+        return GPUTarget("cuda", self.capability, 32)
+
+    def get_active_torch_device(self):
+        import torch
+
+        return torch.device("cuda", 0)
+
+    def get_current_device(self):
+        return 0
+
+    def __getattr__(self, name):
+        raise RuntimeError(f"no device is used while a kernel is compiled, and the file asks for driver.{name}")
+
+
+def without_device(capability):
+    NoDevice.capability = capability
+    triton.runtime.driver.set_active(NoDevice())
