@@ -39,6 +39,14 @@ func TestSourcesThatCommandsCompile(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", test.new, err, test.want)
 		}
 	}
+	_, rest, _ := strings.Cut(byCommand, "params:")
+	for _, block := range blocks(t, "compile:") {
+		manifest := "name: page\nentry: page\nreference: {host: reference.c}\n" + block +
+			strings.Replace("params:"+rest, "BLOCK", "LEVEL", 1)
+		if k, err := parse("kernel.yaml", []byte(manifest), Host); err != nil || k.Compile[0] != "rustc" {
+			t.Errorf("the page's example: %v", err)
+		}
+	}
 	if _, err := parse("kernel.yaml", []byte(byCommand), CUDA); !isNoSource(err) {
 		t.Errorf("for CUDA: %v", err)
 	}

@@ -96,6 +96,7 @@ func TestEveryExampleIsTried(t *testing.T) {
 	tried := []string{
 		"name: rows", "entry:", "params:\n  BLOCK_M", "params:\n  TILE", "args:\n  - {name: q", "  - {name", "  - name",
 		"launch:\n", "constraints:\n", "source:", "flags:", "workloads:\n",
+		"compile:",                  // TestSourcesThatCommandsCompile
 		"name: copy", "name: steps", // TestProgramsOnThePage in objective/command
 	}
 	for _, block := range blocks(t, "") {
