@@ -100,7 +100,7 @@ func (n Nsight) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Worklo
 
 // under is the command line that a worker is started with: only what lies between the calls
 // that start and stop profiling, one launch of each step of the kernel, at the clocks that the
-// device has when it is measured, with caches as they are then.
+// device has when it is measured, with caches as they are then. A counter that ncu does not know it leaves out.
 func (n Nsight) under(report string, caches worker.Caches, launches int) []string {
 	control := "all" // flushed before every pass
 	if caches == worker.Warm {

@@ -6,8 +6,8 @@
 //     own counters on the host. Where there is none, what is known without one stays, and the reason beside it.
 //  3. Limiter names what the launch spends its time at.
 //  4. Advise goes through the rules, each of which is data: when it applies, what that means, what to try, and how much
-//     could be gained. The gain is Amdahl's bound: what would be left if the loss were gone altogether and nothing else
-//     changed. It is no promise. A rule whose counters are missing says nothing.
+//     could be gained. Causes stand before symptoms. The gain is Amdahl's bound: what would be left if the loss were
+//     gone altogether and nothing else changed. It is no promise. A rule whose counters are missing says nothing.
 //  5. Compare says what differs between two launches, and which of it explains the time.
 //
 // A profiler is somebody else's program: it may be missing, refused by the driver, hang, die or print what nobody
