@@ -103,6 +103,8 @@ func (d *Device) open(module, support string) error {
 		return fmt.Errorf("opening the timing support: %w", err)
 	}
 	if !d.confined {
+		// The C library looks for it when a thread ends by pthread_exit, and cannot go on without it.
+		_, _ = purego.Dlopen("libgcc_s.so.1", purego.RTLD_NOW|purego.RTLD_LOCAL)
 		// From here on, so that what runs while a kernel is loaded has no more than it has later. Where
 		// the system cannot do it, the doctor says so.
 		d.confined = process.Confine() == nil

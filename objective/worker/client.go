@@ -59,7 +59,7 @@ type Command struct {
 	// Shared says that kernels run in the worker's own memory. Whatever it says
 	// after the first of them has run may be the kernel's word, its errors too.
 	Shared bool
-	// Sealed says that a loaded kernel opens no files, and has none open.
+	// Sealed says that a kernel opens no files after its first run, and has none open.
 	Sealed bool
 	// Memory is how many bytes a worker may allocate. Zero means any.
 	Memory int64
@@ -165,10 +165,11 @@ func (c *Client) loaded(load Load, reply response) (err error) {
 
 // Run runs the loaded kernel.
 func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
-	if !run.Profiled {
+	if c.ran && !run.Profiled {
 		return c.result(ctx, request{Run: &run})
 	}
-	reply, err := c.unsealed(ctx, request{Run: &run}) // counters are files
+	// Some libraries load their parts when they are first called, and counters are files.
+	reply, err := c.unsealed(ctx, request{Run: &run})
 	return reply.Result, err
 }
 

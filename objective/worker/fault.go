@@ -27,7 +27,7 @@ const (
 	Unkillable FaultKind = "could not be killed"
 	// LeftChild: the kernel started a process and left it behind.
 	LeftChild FaultKind = "left a process behind"
-	// LeftOpen: the kernel has a file open after it was loaded.
+	// LeftOpen: the kernel has a file open after it was loaded, or after its first run.
 	LeftOpen FaultKind = "left a file open"
 	// Garbled: the kernel wrote to the worker's own pipes, or closed them.
 	Garbled FaultKind = "meddled with the worker's pipes"

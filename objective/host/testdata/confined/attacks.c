@@ -59,7 +59,7 @@ static void trap_mprotect(void) {
 	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
 }
 
-static int memory = -1;
+static int memory = -1, calls;
 
 __attribute__((constructor)) static void loading(void) {
 	switch (MODE) {
@@ -79,6 +79,7 @@ void twice(const float *x, float *y, int32_t N) {
 		mprotect((void *)page, ((uintptr_t)(y + N) - page + 4095) & ~(uintptr_t)4095, PROT_NONE);
 		return;
 	case hidden_memory_later: /* what it would read while the inputs are hidden */
+		if (++calls == 1) break; /* libraries may open files then */
 		if (memory < 0) memory = open("/proc/self/mem", O_RDONLY);
 		for (int i = 0; i < N; i++) {
 			float value = 0;

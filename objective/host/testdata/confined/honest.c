@@ -1,4 +1,5 @@
 /* Doubles a vector with what kernels use. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { plain, openmp, threads, heap, clocks, prints, entropy, pinned, initialized };
+enum { plain, openmp, threads, heap, clocks, prints, entropy, pinned, initialized, leaves, late };
 
 static float factor;
 __attribute__((constructor)) static void initialize(void) {
@@ -26,13 +27,18 @@ static void *work(void *argument) {
 	return NULL;
 }
 
+static void *work_and_leave(void *argument) {
+	work(argument);
+	pthread_exit(NULL);
+}
+
 static void in_threads(const float *x, float *y, int32_t N, pthread_attr_t *attributes) {
 	enum { n = 3 };
 	pthread_t thread[n];
 	struct part part[n];
 	for (int i = 0; i < n; i++) {
 		part[i] = (struct part){x, y, N * i / n, N * (i + 1) / n};
-		if (pthread_create(&thread[i], attributes, work, &part[i])) abort();
+		if (pthread_create(&thread[i], attributes, MODE == leaves ? work_and_leave : work, &part[i])) abort();
 	}
 	for (int i = 0; i < n; i++) pthread_join(thread[i], NULL);
 }
@@ -47,7 +53,12 @@ void twice(const float *x, float *y, int32_t N) {
 #pragma omp parallel for num_threads(2)
 		for (int i = 0; i < N; i++) y[i] = 2 * x[i];
 		return;
-	case threads: in_threads(x, y, N, NULL); return;
+	case late: { /* a library that loads its parts when it is first called */
+		static void *library;
+		if (!library && !(library = dlopen("libanl.so.1", RTLD_NOW))) abort();
+		break;
+	}
+	case threads: case leaves: in_threads(x, y, N, NULL); return;
 	case pinned: /* a thread is started on a core, and moves itself to all */
 		if (sched_getaffinity(0, sizeof cores, &cores) || sched_setaffinity(0, sizeof cores, &cores)) abort();
 		pthread_attr_init(&attributes);
