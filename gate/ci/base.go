@@ -41,22 +41,24 @@ func (q Question) base(ctx context.Context, root string) (string, error) {
 	return "", err
 }
 
-// lastGated returns the last commit of the branch that was gated, by its history; empty where it has
-// none. What was gated on a branch that was merged is no commit of this line.
+// lastGated returns the last commit of the branch that was gated and did not fail, by its history;
+// empty where it has none. So a slow kernel is gated until it is mended or accepted. What was gated on
+// a branch that was merged is no commit of this line, and a run that is repeated does not ask about
+// its own.
 func (q Question) lastGated(ctx context.Context, root string) (string, error) {
 	events, _, err := baseline.ReadHistory(baseline.HistoryPath(q.Baseline))
 	if err != nil || len(events) == 0 {
 		return "", err
 	}
-	gated := map[string]bool{}
+	gated, failed := map[string]bool{}, map[string]bool{}
 	for _, e := range events {
 		if hash, changed := git.Hash(e.Commit); !changed && !e.Decision() {
-			gated[hash] = true
+			gated[hash], failed[hash] = true, failed[hash] || e.Verdict.Fails()
 		}
 	}
-	line, err := git.Run(ctx, root, nil, "rev-list", "--first-parent", "HEAD")
+	line, err := git.Run(ctx, root, nil, "rev-list", "--first-parent", "--skip=1", "HEAD")
 	for commit := range strings.FieldsSeq(string(line)) {
-		if gated[commit] {
+		if gated[commit] && !failed[commit] {
 			return commit, nil
 		}
 	}

@@ -80,10 +80,7 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 	if events = append(events, a.checks(report, events)...); len(events) == 0 {
 		return nil, nil
 	}
-	for _, e := range events {
-		keys = append(keys, e.Key)
-	}
-	return keys, baseline.AppendHistory(baseline.HistoryPath(a.Baseline), events)
+	return a.record(events)
 }
 
 // update changes the file where anything was measured.
@@ -102,10 +99,7 @@ func (a Acceptance) checks(report *reporting.Report, done []baseline.Event) (eve
 	for _, s := range report.Results {
 		known := func(e baseline.Event) bool { return e.Key == s.Key }
 		if len(s.Changed) > 0 && a.names(s.Kernel, "") && !slices.ContainsFunc(done, known) {
-			events = append(events, baseline.Event{
-				Time: time.Now().UTC(), Key: s.Key, Commit: report.Commit, Point: s.Point, Verdict: baseline.Accepted,
-				Reason: a.Reason, By: a.By,
-			})
+			events = append(events, a.event(baseline.Accepted, s.Key, report.Commit, s.Point))
 		}
 	}
 	return events
@@ -117,24 +111,31 @@ func (a Acceptance) Remove() (keys []baseline.Key, err error) {
 	var events []baseline.Event
 	err = baseline.Update(a.Baseline, func(file *baseline.File) error {
 		for _, e := range file.Remove(func(e baseline.Entry) bool { return a.names(e.Kernel, e.Origin) }) {
-			events = append(events, baseline.Event{
-				Time: time.Now().UTC(), Key: e.Key, Commit: e.Commit, Point: e.Point, Verdict: baseline.Removed,
-				Reason: a.Reason, By: a.By,
-			})
+			events = append(events, a.event(baseline.Removed, e.Key, e.Commit, e.Point))
 		}
 		return nil
 	})
 	for _, name := range a.Kernels {
 		kernel := filepath.Base(filepath.Clean(name))
 		if !slices.ContainsFunc(events, func(e baseline.Event) bool { return e.Kernel == kernel || e.Kernel == name }) {
-			events = append(events, baseline.Event{
-				Time: time.Now().UTC(), Key: baseline.Key{Kernel: kernel}, Verdict: baseline.Removed, Reason: a.Reason, By: a.By,
-			})
+			events = append(events, a.event(baseline.Removed, baseline.Key{Kernel: kernel}, "", ""))
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
+	return a.record(events)
+}
+
+// event is a decision about what was not measured.
+func (a Acceptance) event(v gate.Verdict, key baseline.Key, commit, point string) baseline.Event {
+	return baseline.Event{
+		Time: time.Now().UTC(), Key: key, Commit: commit, Point: point, Verdict: v, Reason: a.Reason, By: a.By,
+	}
+}
+
+// record adds decisions to the history, and returns what they are about.
+func (a Acceptance) record(events []baseline.Event) (keys []baseline.Key, err error) {
 	for _, e := range events {
 		keys = append(keys, e.Key)
 	}

@@ -1,19 +1,14 @@
 package ratchet
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"reflect"
 	"slices"
 	"strings"
 
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/internal/git"
-	"pawl/internal/page"
 	"pawl/objective/devices"
 )
 
@@ -111,58 +106,4 @@ func resolve(ctx context.Context, folder, ref string) (string, error) {
 			fmt.Errorf("the base %s is not here: %w (a shallow clone has no other branches: fetch the whole history)", ref, err)
 	}
 	return commit, nil
-}
-
-// difference says what the branch has done to the baseline file, which the run has not
-// used; empty where it is the base's.
-func difference(path, ref string, base *baseline.File, text []byte) string {
-	content, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Sprintf("this branch's %s cannot be read (%v); it was not used: the baseline is that of %s", path, err,
-			ref)
-	}
-	if err != nil && text == nil || err == nil && text != nil && bytes.Equal(content, text) {
-		return ""
-	}
-	what := "deleted"
-	if err == nil {
-		file, err := baseline.Parse(path, content)
-		if err != nil {
-			return fmt.Sprintf("this branch's %s cannot be used (%v); it was not: the baseline is that of %s", path, err, ref)
-		}
-		what = changes(base, file)
-	}
-	return fmt.Sprintf("this branch's %s is not that of %s (%s); it was not used: the baseline is that of %s", path, ref,
-		what, ref)
-}
-
-// changes says which entries differ between two files.
-func changes(base, branch *baseline.File) string {
-	var changed, vanished, added int
-	for _, e := range base.Entries {
-		switch now, ok := branch.Find(e.Key); {
-		case !ok:
-			vanished++
-		case !reflect.DeepEqual(now, e):
-			changed++
-		}
-	}
-	for _, e := range branch.Entries {
-		if _, ok := base.Find(e.Key); !ok {
-			added++
-		}
-	}
-	var parts []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{vanished, "vanished"}, {changed, "changed"}, {added, "added"}} {
-		if part.n > 0 {
-			parts = append(parts, page.Count(part.n, "entry", "entries")+" "+part.what)
-		}
-	}
-	if len(parts) == 0 {
-		return "the entries are the same, the rest differs"
-	}
-	return strings.Join(parts, ", ")
 }

@@ -263,7 +263,9 @@ func (r *run) vanished() (results []reporting.Result) {
 				r.warn(fmt.Sprintf("%s %s is removed by %s: %s", k.kernel.Name, workload, e.By, e.Reason))
 				continue
 			}
-			result := reporting.Result{Key: baseline.Key{Device: r.report.Device, Kernel: k.kernel.Name, Workload: workload}}
+			result := reporting.Result{Key: baseline.Key{
+				Device: r.report.Device, Kernel: k.kernel.Name, Workload: workload, Type: typeOf(k.kernel),
+			}}
 			result.Decision = gate.Decision{
 				Verdict: gate.Vanished,
 				Reason: fmt.Sprintf("%s gates it, and this run compares nothing with it: gate it again, or delete its folder "+

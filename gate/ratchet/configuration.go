@@ -7,6 +7,7 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/baseline"
+	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
@@ -14,22 +15,26 @@ import (
 
 // keyOf says what a configuration is compared with.
 func keyOf(c *devices.Configuration) baseline.Key {
-	key := baseline.Key{
+	return baseline.Key{
 		Device:    c.Backend.Facts().Environment.Device,
 		Kernel:    c.Kernel.Name,
 		Workload:  c.Workload.Name,
+		Type:      typeOf(c.Kernel),
 		Objective: c.Backend.Facts().Environment.Measure.First(),
 	}
-	if c.Kernel.On().Program {
-		key.Type = c.Kernel.Backend
-	}
-	for _, a := range c.Kernel.Arguments {
+}
+
+// typeOf is the element type of a kernel's first output; a program has none.
+func typeOf(k *kernels.Kernel) string {
+	for _, a := range k.Arguments {
 		if a.Out {
-			key.Type = a.Element.Name
-			break
+			return a.Element.Name
 		}
 	}
-	return key
+	if k.On().Program {
+		return k.Backend
+	}
+	return ""
 }
 
 // samplesOf is how many samples a process takes, where the policy does not say. On a

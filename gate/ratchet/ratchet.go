@@ -22,11 +22,14 @@
 package ratchet
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"pawl/gate"
@@ -143,13 +146,15 @@ func (r *run) open(ctx context.Context) (err error) {
 	if r.file, text, r.report.Base, err = readBase(ctx, r.Baseline, r.Base); err != nil {
 		return err
 	}
-	r.warn(difference(r.Baseline, r.Base, r.file, text))
+	if content, err := os.ReadFile(r.Baseline); !bytes.Equal(content, text) || err != nil && text != nil {
+		r.warn(fmt.Sprintf("this branch's %s is not that of %s; it was not used", r.Baseline, r.Base))
+	}
 	return nil
 }
 
 // warn puts a sentence about the whole run into the report; empty is none.
 func (r *run) warn(sentence string) {
-	if sentence == "" {
+	if sentence == "" || slices.Contains(r.report.Warnings, sentence) {
 		return
 	}
 	r.report.Warnings = append(r.report.Warnings, sentence)

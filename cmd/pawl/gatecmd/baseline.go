@@ -203,7 +203,17 @@ func showHistory(env console.Environment, o baselineOptions) error {
 	if o.JSON {
 		return page.JSON(env.Stdout, events)
 	}
-	return printHistory(env, trends)
+	if err := printHistory(env, trends); err != nil {
+		return err
+	}
+	for _, e := range events { // what nothing was measured for
+		if e.Decision() && e.Median == 0 {
+			fmt.Fprintf(env.Stdout, "%s %s by %s: %s: %s\n", e.Verdict, e.Time.Format("2006-01-02 15:04"),
+				escape.Line(cmp.Or(e.By, "somebody")), escape.Line(strings.TrimSpace(e.Kernel+" "+e.Workload)),
+				escape.Line(e.Reason))
+		}
+	}
+	return nil
 }
 
 func printHistory(env console.Environment, trends []reporting.Trend) error {

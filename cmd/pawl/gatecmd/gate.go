@@ -156,7 +156,7 @@ func problem(env console.Environment, o options, err error) error {
 	if err == nil || env.Getenv("GITHUB_STEP_SUMMARY") == "" {
 		return err
 	}
-	r := &reporting.Report{Problem: escape.Line(err.Error()), Exit: console.ExitMachinery}
+	r := &reporting.Report{Time: time.Now().UTC(), Problem: escape.Line(err.Error()), Exit: console.ExitMachinery}
 	_, failed := reporting.WriteAll(filepath.Dir(o.Baseline), r, nil)
 	return errors.Join(err, failed, stepSummary(env, r))
 }
