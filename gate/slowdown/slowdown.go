@@ -40,7 +40,8 @@ func Write(k *kernels.Kernel, from, to string, share float64, calibration Calibr
 			k.Name)
 	}
 	if k.Tiled() {
-		return fmt.Errorf("slowing kernel %s: nothing is known that spins in %s; choose a kernel in CUDA C++", k.Name, k.Source)
+		return fmt.Errorf("slowing kernel %s: nothing is known that spins in %s; choose a kernel in CUDA C++", k.Name,
+			k.Source)
 	}
 	if k.On().GPU {
 		return writeCUDA(k, to, share, calibration)
