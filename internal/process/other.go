@@ -34,5 +34,8 @@ func Memory() uint64 { return 0 }
 // KeepSignals does nothing where there is no filter of system calls.
 func KeepSignals() {}
 
+// readUsage knows nothing.
+func readUsage() (usage, bool) { return usage{}, false }
+
 // groupTime is not known where there is no /proc to search.
 func groupTime(int) (time.Duration, bool) { return 0, false }
