@@ -37,5 +37,8 @@ func (p *Process) OpenFiles() {}
 // Memory is not known.
 func Memory() uint64 { return 0 }
 
+// readUsage knows nothing.
+func readUsage() (usage, bool) { return usage{}, false }
+
 // groupTime is not known where there is no /proc to search.
 func groupTime(int) (time.Duration, bool) { return 0, false }

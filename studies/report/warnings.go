@@ -66,6 +66,9 @@ func warnings(s *Summary) []string {
 			fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, "+
 				"--budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
 	}
+	if budget := s.Study.Options.Budget; budget > 0 && budget <= trial.QuickBudget && s.Search.OK > 0 {
+		found = append(found, fmt.Sprintf("This is a rough answer: %v are little time for a search.", budget))
+	}
 	if s.Evidence != nil && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 && s.Study.Ended != trial.Stopped {
 		found = append(found, "What each change is worth was not measured: too little time was left (--budget).")
 	}

@@ -90,8 +90,8 @@ func (p part) options(f *Farm) Options {
 	}
 }
 
-// process is one that is killed and started again.
-type process struct {
+// child is one that is killed and started again.
+type child struct {
 	t    *testing.T
 	part part
 
@@ -101,15 +101,15 @@ type process struct {
 	ended   chan error
 }
 
-func start(t *testing.T, p part) *process {
+func start(t *testing.T, p part) *child {
 	t.Helper()
-	running := &process{t: t, part: p}
+	running := &child{t: t, part: p}
 	running.again()
 	t.Cleanup(running.kill)
 	return running
 }
 
-func (p *process) again() {
+func (p *child) again() {
 	encoded, err := json.Marshal(p.part)
 	if err != nil {
 		p.t.Fatal(err)
@@ -128,7 +128,7 @@ func (p *process) again() {
 	go func() { ended <- command.Wait() }()
 }
 
-func (p *process) kill() {
+func (p *child) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_ = p.command.Process.Kill() // it may have ended
@@ -139,7 +139,7 @@ func (p *process) kill() {
 }
 
 // over reports whether the process has ended by itself, and how.
-func (p *process) over() (bool, error) {
+func (p *child) over() (bool, error) {
 	select {
 	case err := <-p.ended:
 		p.ended <- err
@@ -166,14 +166,14 @@ func TestNothingIsLostByKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	most := *farmKills
-	var workers []*process
+	var workers []*child
 	for range 4 {
 		workers = append(workers, start(t, part{URL: url, Folder: t.TempDir()}))
 	}
-	ask := func(seed uint64) *process {
+	ask := func(seed uint64) *child {
 		return start(t, part{URL: url, Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: seed, Trials: 200})
 	}
-	asking := []*process{ask(1), ask(2)}
+	asking := []*child{ask(1), ask(2)}
 	random := rand.New(rand.NewPCG(1, 2))
 	killed := 0
 	for deadline := time.Now().Add(time.Minute +
@@ -267,7 +267,7 @@ func TestDevicesAreRecorded(t *testing.T) {
 	if err := farm.Init(t.Context(), farm.Options{URL: url, Version: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	workers := []*process{start(t, part{URL: url, Folder: t.TempDir(), Host: "one"}),
+	workers := []*child{start(t, part{URL: url, Folder: t.TempDir(), Host: "one"}),
 		start(t, part{URL: url, Folder: t.TempDir(), Host: "two"})}
 	kernel := filepath.Join(t.TempDir(), "small")
 	if _, err := scaffold.Write(kernel, scaffold.Source{}); err != nil {

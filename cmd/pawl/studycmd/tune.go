@@ -30,7 +30,8 @@ type tuneOptions struct {
 	given  []string
 	kernel string
 	resume bool
-	lanes  int // 0 for one per core
+	quick  bool // a rough answer will do
+	lanes  int  // 0 for one per core
 	// profile says that a profiler looks at the default and the winner afterwards.
 	profile bool
 	// gate says that the winner is compared with a baseline, by a policy.
@@ -92,6 +93,12 @@ func TuneCommand(env console.Environment) *cli.Command {
 				DefaultText: fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
 				Action:      console.Positive("budget"),
 				Usage:       "the `TIME` for search and confirmation",
+			},
+			&cli.BoolFlag{
+				Name:               "quick",
+				Destination:        &o.quick,
+				DisableDefaultText: true,
+				Usage:              fmt.Sprintf("a rough answer in %v: one finalist, and no value of each change", trial.QuickBudget),
 			},
 			&cli.IntFlag{
 				Name:        "trials",
@@ -206,6 +213,12 @@ func TuneCommand(env console.Environment) *cli.Command {
 			}
 			if o.given = c.FlagNames(); o.gate && o.Backend == tune.Replay {
 				return console.Usagef("--gate cannot be combined with --backend replay")
+			}
+			if o.quick && c.IsSet("budget") {
+				return console.Usagef("--quick is a budget of %v: leave out --budget", trial.QuickBudget)
+			}
+			if o.quick {
+				o.Budget, o.Finalists = trial.QuickBudget, 1
 			}
 			if o.profile && o.Backend == tune.Replay {
 				return console.Usagef("--profile cannot be combined with --backend replay")
