@@ -100,3 +100,18 @@ func TestEvidenceJoins(t *testing.T) {
 		t.Error("joining with nothing changes something")
 	}
 }
+
+// Every run has a full tier of its own, so that no kernel is made for it; the quick one is that of the seed.
+func TestFullTiersDiffer(t *testing.T) {
+	one, other := open(t, cheatingFiles, host.Options{}), open(t, cheatingFiles, host.Options{})
+	point := one.at(t, "MODE=good")
+	full, again := one.FullCases(point), other.FullCases(point)
+	if full[len(full)-1].String() == again[len(again)-1].String() {
+		t.Errorf("two runs check %s", full[len(full)-1])
+	}
+	quick := one.QuickCases(point)
+	if last := quick[len(quick)-1].String(); last != one.WorkloadCase().String() ||
+		last != other.WorkloadCase().String() {
+		t.Errorf("the workload is checked on %s", last)
+	}
+}

@@ -22,7 +22,7 @@ func (d *Device) probe(i int) *probe { return (*probe)(unsafe.Pointer(&d.probes[
 func (d *Device) placeProbes() int {
 	var outputs [][]byte
 	for i, argument := range d.loaded.Arguments {
-		if argument.Out || argument.Scratch {
+		if argument.IsBuffer() && (argument.Out || argument.Scratch) {
 			outputs = append(outputs, d.written(i))
 		}
 	}
@@ -44,7 +44,7 @@ func (d *Device) changed() bool {
 			return false // nothing was launched yet
 		}
 		for at, argument := range d.loaded.Arguments {
-			if !argument.Out && !argument.Scratch {
+			if !argument.IsBuffer() || !argument.Out && !argument.Scratch {
 				continue
 			}
 			data := d.written(at)
