@@ -115,8 +115,8 @@ func (m *markdown) apply(s *Summary) {
 		m.Paragraph("Apply it: %s. Undo it: %s.", code(s.applying()),
 			code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName))))
 	default:
-		m.Paragraph("Apply it: %s writes %s into the kernel's folder (here, for an embedded kernel). Compile the source with "+
-			"it, as below. Undo it: delete that file.", code(s.applying()), code(g.Header))
+		m.Paragraph("Apply it: %s writes %s into the kernel's folder (here, for an embedded kernel). Compile the source "+
+			"with it, as below. Undo it: delete that file.", code(s.applying()), code(g.Header))
 		m.Code("sh", g.Command)
 	}
 }

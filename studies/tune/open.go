@@ -168,8 +168,8 @@ func busyText(l process.Load) string {
 	if len(l.Programs) > 0 {
 		names = " (" + strings.Join(l.Programs, ", ") + ")"
 	}
-	return fmt.Sprintf("the machine is busy: other programs%s use %.1f of %s, so that times are noisy and intervals wide; "+
-		"close them, or tune when it is quiet", names, l.Cores, page.Count(l.Of, "core"))
+	return fmt.Sprintf("the machine is busy: other programs%s use %.1f of %s, so that times are noisy and intervals "+
+		"wide; close them, or tune when it is quiet", names, l.Cores, page.Count(l.Of, "core"))
 }
 
 // ahead says how many trials are in flight with so many compilers, and in which order they are measured.

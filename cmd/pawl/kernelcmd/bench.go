@@ -72,10 +72,16 @@ func BenchCommand(env console.Environment) *cli.Command {
 				Name:        "results",
 				Value:       "results/bench.json",
 				Destination: &o.results,
-				Usage:       "the `FILE` for the raw samples",
+				Usage:       "the `FILE` for the raw samples; of a command, written only where it is named",
 			}),
 		Action: func(c *cli.Context) (err error) {
 			if env.Command != nil {
+				if !c.IsSet("results") {
+					o.results = ""
+				}
+				if c.IsSet("rounds") && !c.IsSet("runs") {
+					o.repeat.Runs = o.rounds // each run is a process
+				}
 				return benchCommandLine(c.Context, env, o, c.Args().Slice(), c.IsSet("run-timeout"))
 			}
 			if o.kernel, err = console.KernelName(c.Args().Slice()); err != nil {

@@ -49,13 +49,18 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 		fmt.Fprintf(env.Stdout, "%s: %s\n", escape.Line(m.Command), escape.Line(fault.Error()))
 		return console.Answer(console.ExitNo)
 	}
-	if err := page.WriteFile(o.results,
-		func(w io.Writer) error { return page.JSON(w, commandReport{[]*command.Measurement{m}}) }); err != nil {
-		return fmt.Errorf("the results: %w", err)
+	report := commandReport{[]*command.Measurement{m}}
+	if o.results != "" {
+		if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, report) }); err != nil {
+			return fmt.Errorf("the results: %w", err)
+		}
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, commandReport{[]*command.Measurement{m}})
+		return page.JSON(env.Stdout, report)
 	}
-	fmt.Fprintf(env.Stdout, "%swrote %s\n", m.Text(), o.results)
+	fmt.Fprint(env.Stdout, m.Text())
+	if o.results != "" {
+		fmt.Fprintf(env.Stdout, "wrote %s\n", o.results)
+	}
 	return nil
 }

@@ -98,7 +98,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 				Name:               "quick",
 				Destination:        &o.quick,
 				DisableDefaultText: true,
-				Usage:              fmt.Sprintf("a rough answer in %v: one finalist, and no value of each change", trial.QuickBudget),
+				Usage:              fmt.Sprintf("a rough answer in %v, with one finalist", trial.QuickBudget),
 			},
 			&cli.IntFlag{
 				Name:        "trials",
