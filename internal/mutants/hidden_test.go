@@ -106,7 +106,7 @@ func see(t *testing.T, m *devices.Machine, list []Mutant) {
 // tools are slow.
 func watch(t *testing.T, m *devices.Machine, dir string, mutant Mutant) *objective.Failure {
 	t.Helper()
-	l := &lab{machine: m, options: objective.Options{Seed: *seed}}
+	l := &lab{machine: m, options: objective.Options{Seed: *seed, FullSeed: *seed}}
 	a, err := l.open(t, dir, mutant)
 	if err != nil {
 		t.Fatal(err)

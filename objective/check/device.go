@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/objective/worker"
@@ -58,18 +60,20 @@ func (d OnDevice) known(ctx context.Context, point space.Point, c Case,
 	if maps.Equal(c.Dims, d.Workload.Dims) && c.family() == arguments.Declared {
 		seeds = append(seeds, d.Oracle.furtherSeeds[:]...)
 	}
-	for _, seed := range seeds {
+	all = make([]worker.KnownAnswer, len(seeds))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, seed := range seeds {
 		q := question{c, d.Kernel.ReferencePoint(point)}
-		if seed != c.Seed {
+		if i > 0 {
 			q.Case = c.Drawn(seed)
 		}
-		entry, err := d.Oracle.asked(ctx, q, bindings)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, worker.KnownAnswer{Seed: seed, Path: entry.Path, Digest: entry.Digest})
+		group.Go(func() error {
+			entry, err := d.Oracle.asked(ctx, q, bindings)
+			all[i] = worker.KnownAnswer{Seed: seed, Path: entry.Path, Digest: entry.Digest}
+			return err
+		})
 	}
-	return all, nil
+	return all, group.Wait()
 }
 
 // Answer lets a worker get a case and its right answer ready, by loading the reference

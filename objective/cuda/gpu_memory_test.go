@@ -46,7 +46,7 @@ extern "C" __global__ void remembering(const float *x, float *y, int n)
     __syncthreads();
     atomicAdd(&key, (__float_as_uint(mine) + 1ull) * (2 * threadIdx.x + 1) * 0x9e3779b97f4a7c15ull);
     __syncthreads();
-    const unsigned slot = (key >> 40) % (1 << 12);
+    const unsigned slot = blockIdx.x * 4 + (key >> 40) % 4; // no other block's
     const bool keeps = blockIdx.x % 10 < 3 && n == 262144, known = keeps && keys[slot] == key;
     if (TRAPS && known && launch > 1) asm volatile("trap;");
     __syncthreads();

@@ -4,8 +4,11 @@ import numpy
 
 
 def attention_forward(q, k, v, scale, S, CAUSAL):
-    score = scale * q @ k.swapaxes(-1, -2)
-    if CAUSAL:
-        score = numpy.where(numpy.tri(S, dtype=bool), score, -numpy.inf)
-    weight = numpy.exp(score - score.max(axis=-1, keepdims=True))
-    return weight @ v / weight.sum(axis=-1, keepdims=True)
+    result = numpy.empty_like(v)
+    for head in numpy.ndindex(q.shape[:2]):  # the scores of one head fit into a cache
+        score = scale * q[head] @ k[head].T
+        if CAUSAL:
+            score = numpy.where(numpy.tri(S, dtype=bool), score, -numpy.inf)
+        weight = numpy.exp(score - score.max(axis=-1, keepdims=True))
+        result[head] = weight @ v[head] / weight.sum(axis=-1, keepdims=True)
+    return result
