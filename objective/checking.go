@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"slices"
@@ -175,6 +176,14 @@ func (f *fuzzer) discern(ctx context.Context, p Prepared) error {
 	}
 	return &check.BlindError{Case: f.WorkloadCase(), Result: "a kernel that writes zeros",
 		Reason: "the right answers are zeros here and in every other case: give the inputs content that leads to others"}
+}
+
+// BlindFailure is the failure of a configuration whose check is blind, for who judges one; nil for other errors.
+func BlindFailure(err error) *Failure {
+	if blind, ok := errors.AsType[*check.BlindError](err); ok {
+		return &Failure{Fuzz, "blind check", blind.Error()}
+	}
+	return nil
 }
 
 // explained is a wrong result, or what a tool that watches has found in its case: that says

@@ -121,12 +121,12 @@ func (s *scratch) ownRules() {
 		s.t.Errorf("%s", comment.Body)
 	}
 
-	s.branch("zeros")
-	s.file("scale/kernel.c", monthSource("scale", "0", 1))
-	s.file("scale/kernel.yaml", strings.ReplaceAll(s.onMain("scale/kernel.yaml"), "1e-6", "0.999"))
-	s.save("Zeros are near enough")
-	pull = s.server.AddPull("someone", "zeros", "main", "Zeros")
-	run, r := s.gate(s.proposed(pull, "zeros"), gate.Wrong)
+	s.branch("near")
+	s.file("scale/kernel.c", monthSource("scale", "1.9f", 1))
+	s.file("scale/kernel.yaml", strings.ReplaceAll(s.onMain("scale/kernel.yaml"), "1e-6", "0.2"))
+	s.save("Near enough")
+	pull = s.server.AddPull("someone", "near", "main", "Near enough")
+	run, r := s.gate(s.proposed(pull, "near"), gate.Wrong)
 	s.result(run, "verdict", "failure")
 	if comment, _ := s.comment(pull); r.Count(gate.Wrong) != 1 ||
 		!strings.Contains(comment.Body, "changes how scale small is checked (tolerance)") {

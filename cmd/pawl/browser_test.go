@@ -136,7 +136,11 @@ func ask[T any](b *browser, expression string) (answer T) {
 func (b *browser) until(what, expression string) {
 	b.t.Helper()
 	deadline := time.Now().Add(90 * time.Second)
-	for !ask[bool](b, expression) {
+	for {
+		// A page that is left while it is asked answers with an error, and the next is asked again.
+		if held, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression, chromedp.EvalAwaitPromise)); err == nil && held {
+			return
+		}
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s did not happen; the page says\n%s", what, ask[string](b, "document.body.innerText"))
 		}

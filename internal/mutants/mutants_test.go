@@ -169,8 +169,9 @@ func TestMutantOfAnotherTextIsAnError(t *testing.T) {
 // The pages say how many there are.
 func TestThePagesCountThem(t *testing.T) {
 	for page, want := range map[string]string{
-		"README.md":           "%d wrong kernels, and %d for CUDA",
-		"docs/correctness.md": "%d wrong kernels for the host and %d for\nCUDA",
+		"README.md":             "%d wrong kernels, and %d for CUDA",
+		"docs/notes/mutants.md": "%d wrong kernels for the host and %d for\nCUDA",
+		"docs/correctness.md":   "%d wrong kernels for the host, %d for CUDA",
 	} {
 		content, err := os.ReadFile(filepath.Join("../..", page))
 		if err != nil {

@@ -153,13 +153,13 @@ type Case struct {
 	Family string `json:"family,omitempty"`
 	// Layout is where the buffers lie; the empty one is worker.Guarded.
 	Layout worker.Layout `json:"layout,omitempty"`
-	// drawn is the seed of inputs that a timed launch has, in place of those of Seed; 0 for none.
-	drawn uint64
+	// Timed is the seed of inputs that a timed launch has, in place of those of Seed; 0 for none.
+	Timed uint64 `json:"timed,omitempty"`
 }
 
 // Drawn is the case with the inputs that a timed launch of a seed has.
 func (c Case) Drawn(seed uint64) Case {
-	c.drawn = seed
+	c.Timed = seed
 	return c
 }
 
@@ -170,7 +170,7 @@ func (c Case) String() string {
 
 // key identifies the right answer, which does not depend on the layout.
 func (c Case) key() string {
-	return fmt.Sprintf("%s seed=%d %d %s", c.Dims, c.Seed, c.drawn, c.family())
+	return fmt.Sprintf("%s seed=%d %d %s", c.Dims, c.Seed, c.Timed, c.family())
 }
 
 func (c Case) family() string { return cmp.Or(c.Family, arguments.Declared) }

@@ -228,8 +228,8 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 	if err := o.client.Load(ctx, load); err != nil {
 		return nil, err
 	}
-	if c.drawn != 0 {
-		if err := o.client.Arrange(ctx, worker.Arrange{Launches: 1, Last: c.drawn}); err != nil {
+	if c.Timed != 0 {
+		if err := o.client.Arrange(ctx, worker.Arrange{Launches: 1, Last: c.Timed}); err != nil {
 			return nil, err
 		}
 	}

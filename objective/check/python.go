@@ -61,7 +61,7 @@ func NewPython(getenv func(string) string, answers *cache.Cache) *Python {
 // answer returns the file with the outputs of a kernel's reference, one behind the other.
 func (p *Python) answer(ctx context.Context, k *kernels.Kernel, q question,
 	bindings []arguments.Binding) (cache.Entry, error) {
-	key := cache.NewKey().Add("what", "answer").Add("seed", fmt.Sprint(q.Seed, " ", q.drawn)).
+	key := cache.NewKey().Add("what", "answer").Add("seed", fmt.Sprint(q.Seed, " ", q.Timed)).
 		Add("given", q.given.String()).Add("dims", q.Dims.String()).Add("entry", k.Launch.Reference.Entry)
 	encoded, err := json.Marshal(bindings)
 	if err != nil {
@@ -214,7 +214,7 @@ func arrayType(e element.Type) string {
 // writeArray writes an input as eight bytes a number.
 func writeArray(source *inputs.Source, b arguments.Binding, e element.Type, c Case, path string) error {
 	content := make([]byte, int(b.Count)*e.Size)
-	if err := source.FillDrawn(content, b, c.Seed, c.drawn); err != nil {
+	if err := source.FillDrawn(content, b, c.Seed, c.Timed); err != nil {
 		return err
 	}
 	wide := make([]byte, 8*b.Count)
