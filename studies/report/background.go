@@ -117,8 +117,8 @@ func regretText(r *trial.Regret) string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("At most %s is left to gain, %s sure; %d more trials would buy about %s.", page.Percent(r.Left),
-		page.WholePercent(r.Sure), r.More, page.Percent(r.Gain))
+	return fmt.Sprintf("At most %s is left to gain, %s sure where the space is like the recorded ones; %d more trials "+
+		"would buy about %s.", page.Percent(r.Left), page.WholePercent(r.Sure), r.More, page.Percent(r.Gain))
 }
 
 // timeRow is a part of a study's time.
