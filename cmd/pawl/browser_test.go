@@ -138,7 +138,8 @@ func (b *browser) until(what, expression string) {
 	deadline := time.Now().Add(90 * time.Second)
 	for {
 		// A page that is left while it is asked answers with an error, and the next is asked again.
-		if held, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression, chromedp.EvalAwaitPromise)); err == nil && held {
+		held, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression, chromedp.EvalAwaitPromise))
+		if err == nil && held {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -286,7 +286,7 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		"stack": "wrong result", "stack_note": "wrong while it was timed",
 		"tampers": "modified an input", "past_the_end": "out of bounds",
 		"unfinished": "wrong while it was timed, went on, crashed",
-		"behind":     "wrong while it was timed, went on, crashed",
+		"behind":     "wrong while it was timed, went on, crashed, meddled",
 		"ahead":      "wrong while it was timed, crashed, out of bounds",
 		"forged":     "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled",
 		"garbage": "meddled", "early": "meddled",
