@@ -6,14 +6,21 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"pawl/internal/process"
 	"pawl/objective/check"
 )
 
 // EndedPawl is the reason of a point that is not tried any more.
 const EndedPawl = "pawl ended while it ran"
 
-// mostEnds is how often pawl may end while a point runs: once it may have been killed by somebody else.
-const mostEnds = 2
+// mostEnds is how often in a row pawl may end while a point runs. Once it may have been killed by somebody else. Where
+// kernels are confined they cannot reach pawl, and it takes many kills.
+func mostEnds() int {
+	if process.Confines() == nil {
+		return 25
+	}
+	return 2
+}
 
 // startedPattern are the names of notes beside a compiled kernel, each of which somebody holds locked
 // as long as it runs there.
@@ -43,7 +50,7 @@ func noteStart(m check.Module) (ended func(), err error) {
 			left = append(left, path)
 		}
 	}
-	if len(left) >= mostEnds {
+	if len(left) >= mostEnds() {
 		return nil, &endedPawl{len(left), pattern}
 	}
 	note := lockNote(os.CreateTemp(folder, startedPattern))
