@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -193,6 +195,11 @@ func compareStudies(t *testing.T, got, want trial.Past) {
 	// A confirmation that was killed is measured anew, in one run.
 	for _, phase := range []trial.Phase{trial.Confirmation, trial.Ablation} {
 		a, b := confirm.Contenders(got.Standing(), phase), confirm.Contenders(want.Standing(), phase)
+		for _, contenders := range [][]confirm.Contender{a, b} { // the order of another run is another
+			slices.SortFunc(contenders, func(x, y confirm.Contender) int {
+				return cmp.Compare(x.Point.String(), y.Point.String())
+			})
+		}
 		if len(a) != len(b) {
 			t.Fatalf("%s: %d contenders, want %d", phase, len(a), len(b))
 		}
