@@ -134,7 +134,8 @@ func renew() {
 		_ = unix.SchedSetaffinity(0, &own.cores)
 	}
 	if own.schedule != nil {
-		_ = unix.SchedSetAttr(0, own.schedule, 0)
+		schedule := *own.schedule // the call writes to it
+		_ = unix.SchedSetAttr(0, &schedule, 0)
 	}
 	for resource, limit := range own.limits {
 		var now unix.Rlimit
