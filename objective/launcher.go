@@ -36,7 +36,8 @@ const (
 	claimShare = 0.1
 	claimSlack = 300 * time.Microsecond
 	claimTries = 4
-	// Where launches cannot be made more, it takes more claims.
+	// Where launches cannot be made more, the shortest of so many, as this process saw it, is the sample: a kernel
+	// gains nothing by a claim, and a busy machine fails nobody.
 	claimTriesShort = 32
 	longClaim       = 200 * time.Millisecond
 )

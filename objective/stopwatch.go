@@ -210,6 +210,7 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 // launches makes so many launches, the last on a given content, and looks at what they have left
 // behind: where the answer is known, else by chance.
 func (w *stopwatch) launches(ctx context.Context, batch int, last content) (float64, *worker.Fault, error) {
+	least := claim{seen: math.MaxInt64}
 	for tries := 0; ; last = w.unknown() { // a kernel has seen the other then
 		claim, fault, err := w.launch(ctx, batch, last)
 		if fault != nil || err != nil {
@@ -228,8 +229,14 @@ func (w *stopwatch) launches(ctx context.Context, batch int, last content) (floa
 			w.batch = max(w.batch, min(batch, 2*w.batch))
 			continue
 		}
-		if tries++; tries >= claimTries && claim.seen >= longClaim || tries == claimTriesShort {
+		if claim.seen < least.seen {
+			least = claim
+		}
+		switch tries++; {
+		case tries >= claimTries && claim.seen >= longClaim:
 			return 0, claim.fault(), nil
+		case tries == claimTriesShort: // too short to tell a lie from a busy machine: this process's clock counts
+			return float64(least.seen) / 1e6 / float64(batch), nil, nil
 		}
 	}
 }
