@@ -76,7 +76,7 @@ func TestFills(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, err := json.Marshal(bindings[0]); err != nil ||
-		string(text) != `{"name":"x","type":"f32","count":100,"row":100,"fill":"uniform","align":4}` {
+		string(text) != `{"name":"x","type":"f32","count":100,"row":100,"align":4,"fill":"uniform"}` {
 		t.Errorf("%s, %v", text, err)
 	}
 }

@@ -24,44 +24,21 @@ import (
 	"pawl/space"
 )
 
-// Kernel is a kernel as one backend sees it. It is immutable.
+// Kernel is a kernel as one backend sees it, in parts by who reads them. It is immutable.
 type Kernel struct {
 	Name    string
 	Summary string
 	Backend string
-	// Entry is the function's name in Source and in Reference.
-	Entry string
-	// Source and Reference are file names inside Dir; so is Naive, a plain
-	// implementation in the kernel's own precision, empty where there is none.
-	Source, Reference, Naive string
-	// Units are further files, compiled on their own and linked with Source; Include are
-	// folders in which all of them look for what they include.
-	Units, Include []string
-	// ReferenceParams are the parameters that the result depends on, by name: those that the
-	// reference is given.
-	ReferenceParams []string
 	// Dir is the folder on disk that holds the sources. It is empty for an
 	// embedded kernel: see Materialise.
 	Dir string
 	// Origin is how a user names this kernel: an embedded name or a folder.
 	Origin string
-	// Flags go to the compiler without a shell, with the point's values in them ([FlagsAt]).
-	Flags []string
-	// Compile makes an object file or a static library of Source, in the place of the C compiler, with names in braces
-	// ([CommandLine], [ObjectValues]); empty where that compiles.
-	Compile []string
-	// ArchSpecific asks for code that only the device's own architecture runs
-	// (sm_90a instead of sm_90), for instructions that need it.
-	ArchSpecific bool
-	// Architecture is the only one that has those instructions, such as sm_90a; empty
-	// where the manifest names none.
-	Architecture string
+	Compilation
+	Verification
 	// Workloads are in the order of the manifest; the first is the default.
 	Workloads []Workload
 	Arguments arguments.List
-	// Fuzz holds the sizes of the correctness matrix by dimension.
-	Fuzz      map[string][]int64
-	Tolerance arguments.Tolerance
 	Launch    Launch
 	Work      Work
 	// Commands are the programs of a kernel that is run and not called; nil for others.
@@ -73,21 +50,65 @@ type Kernel struct {
 	// Rivals are programs to measure the kernel against, in the order of the manifest.
 	Rivals []Rival
 
-	named []string // files that the manifest names, for any backend
-	// suffixes are those of sources that commands compile, for any backend.
-	suffixes []string
-	flags    []string // of any backend
-	data     []string // files with the contents of arguments, of any backend
+	defines []define
+	manifestFiles
+	points
+}
+
+// Compilation is what compilers read.
+type Compilation struct {
+	// Entry is the function's name in Source and in Reference.
+	Entry string
+	// Source is a file name inside Dir. Units are further files, compiled on their own and linked
+	// with it; Include are folders in which all of them look for what they include.
+	Source         string
+	Units, Include []string
+	// Flags go to the compiler without a shell, with the point's values in them ([FlagsAt]).
+	Flags []string
+	// Compile makes an object file or a static library of Source, in the place of the C compiler, with names in braces
+	// ([CommandLine], [ObjectValues]); empty where that compiles.
+	Compile []string
+	// ArchSpecific asks for code that only the device's own architecture runs
+	// (sm_90a instead of sm_90), for instructions that need it.
+	ArchSpecific bool
+	// Architecture is the only one that has those instructions, such as sm_90a; empty
+	// where the manifest names none.
+	Architecture string
+}
+
+// Verification is what says whether results are right.
+type Verification struct {
+	// Reference is a file name inside Dir; so is Naive, a plain implementation in the
+	// kernel's own precision, empty where there is none.
+	Reference, Naive string
+	// ReferenceParams are the parameters that the result depends on, by name: those that the
+	// reference is given.
+	ReferenceParams []string
+	// Fuzz holds the sizes of the correctness matrix by dimension.
+	Fuzz      map[string][]int64
+	Tolerance arguments.Tolerance
+
 	// unfuzzed says that the manifest has no fuzz section at all.
 	unfuzzed bool
 	// tileReference says that the reference is a kernel on tiles too.
 	tileReference bool
-	defines       []define
-	params        []space.Param
-	initial       space.Point
-	constraints   []*space.Expression
-	domain        []*space.Expression
 	stated        *arguments.Stated // the tolerance; nil where the manifest has none
+}
+
+// manifestFiles are what the manifest says about files for any backend: the kernel's digest is the same for all.
+type manifestFiles struct {
+	named    []string // those that it names
+	suffixes []string // of sources that commands compile
+	flags    []string
+	data     []string // those with the contents of arguments
+}
+
+// points are what the space of a workload is made of.
+type points struct {
+	params      []space.Param
+	initial     space.Point
+	constraints []*space.Expression
+	domain      []*space.Expression
 }
 
 // Workload is a named choice of sizes.

@@ -40,7 +40,8 @@ func TestWriteCUDA(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "k.cu"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	k := &kernels.Kernel{Name: "scale", Entry: "scale", Source: "k.cu", Backend: kernels.CUDA}
+	k := &kernels.Kernel{Name: "scale", Backend: kernels.CUDA}
+	k.Entry, k.Source = "scale", "k.cu"
 	err := writeCUDA(k, folder, 0.1, Begin(0.05))
 	if err == nil || !strings.Contains(err.Error(), "no definition of scale") {
 		t.Fatalf("a comment before the body: %v", err) // refused rather than guessed

@@ -22,10 +22,56 @@ type List []Argument
 // Argument is one argument of a kernel's entry function: a buffer with a shape
 // or a scalar with a value.
 type Argument struct {
-	Name    string
+	Name string
+	Layout
+	Role
+	Filling
+	// Tolerance is that of this output; nil means the kernel's.
+	Tolerance *Tolerance
+
+	stated *Stated        // the formulas of the tolerance; nil for none
+	answer []*dataFile    // what an output should be: a file, or several of different shapes
+	at     document.Place // of its name
+}
+
+// Layout is where an argument's numbers are.
+type Layout struct {
 	Element element.Type
 	// Shape is the size of a buffer per dimension; nil for a scalar.
 	Shape []*space.Expression
+	// Lanes is how many numbers an element of the kernel's type has: 2 for a complex one.
+	Lanes int
+	// Align is the alignment in bytes that the kernel relies on; at least the
+	// size of an element.
+	Align int
+	// Fields are the parts of a structure, which is Lanes bytes to all others, and CType what
+	// the source calls it. Member and Offset say which field an argument is, and where it
+	// begins. See structure.go.
+	Fields        []Argument
+	CType, Member string
+	Offset        int
+
+	kind *space.Expression // the formula of the type; nil for none
+}
+
+// Role is what an argument is to a kernel. See role.go.
+type Role struct {
+	// Out marks a buffer that the kernel writes and the check compares. Inout says that it
+	// has a fill all the same; other outputs start as poison.
+	Out, Inout bool
+	// Scratch marks a buffer that the kernel writes and nobody compares.
+	Scratch bool
+	// Symbol is the variable of the source that has the argument's content, in place of a
+	// parameter of the entry function; empty for none.
+	Symbol   string
+	SymbolAt document.Place
+	// TensorMap is how a CUDA kernel takes a buffer that it does not take as a
+	// pointer; nil for all others.
+	TensorMap *TensorMap
+}
+
+// Filling is what an argument holds before a launch.
+type Filling struct {
 	// Fill is the family of an input's content.
 	Fill string
 	// Families are the families of inputs that this one takes; nil means all.
@@ -36,46 +82,14 @@ type Argument struct {
 	// Large is the factor of the family large; 0 means that neither large nor
 	// overflow applies, because the tolerance is not made for them.
 	Large float64
-	// Out marks a buffer that the kernel writes and the check compares. Inout says that it
-	// has a fill all the same, and Init is the formula of what all its elements start at;
-	// other outputs start as poison.
-	Out, Inout bool
-	Init       *space.Expression
-	// Scratch marks a buffer that the kernel writes and nobody compares.
-	Scratch bool
-	// Symbol is the variable of the source that has the argument's content, in place of a
-	// parameter of the entry function; empty for none.
-	Symbol string
-	// Tolerance is that of this output; nil means the kernel's.
-	Tolerance *Tolerance
-	// Lanes is how many numbers an element of the kernel's type has: 2 for a complex one.
-	Lanes int
-	// Fields are the parts of a structure, which is Lanes bytes to all others, and CType what
-	// the source calls it. Member and Offset say which field an argument is, and where it
-	// begins. See structure.go.
-	Fields        []Argument
-	CType, Member string
-	Offset        int
-	// Align is the alignment in bytes that the kernel relies on; at least the
-	// size of an element.
-	Align int
+	// Init is the formula of what all elements of an output start at; nil for none.
+	Init *space.Expression
 	// Value is the formula of a scalar; nil for a buffer.
 	Value *space.Expression
 
-	SymbolAt document.Place
-	// TensorMap is how a CUDA kernel takes a buffer that it does not take as a
-	// pointer; nil for all others.
-	TensorMap *TensorMap
-
-	// kind is the formula of the type, and stated has those of the tolerance; nil for none.
-	kind   *space.Expression
-	stated *Stated
-
-	structure *structure // of a fill that has one; nil for all others
-	// from has the content of an input, answer what an output should be: a file, or
-	// several of different shapes.
-	from, answer []*dataFile
-	at, filledAt document.Place // of its name, and of what says its content
+	structure *structure     // of a fill that has one; nil for all others
+	from      []*dataFile    // the content of an input: a file, or several of different shapes
+	filledAt  document.Place // of what says its content
 }
 
 // Binding is an argument with the sizes of a problem put in. It is what a
@@ -86,7 +100,29 @@ type Binding struct {
 	// Count is the number of elements of a buffer; 0 for a scalar.
 	Count int64 `json:"count,omitempty"`
 	// Row is the size of a buffer's last dimension.
-	Row  int64  `json:"row,omitempty"`
+	Row   int64 `json:"row,omitempty"`
+	Align int   `json:"align,omitempty"`
+	// Fields are the parts of structures, Stride the distance of their beginnings in bytes.
+	Fields []Field `json:"fields,omitempty"`
+	Stride int     `json:"stride,omitempty"`
+	Out    bool    `json:"out,omitempty"`
+	// Restored says that what the kernel writes has this content before every launch.
+	Restored bool `json:"restored,omitempty"`
+	// Scratch is written like an output, and never compared.
+	Scratch bool `json:"scratch,omitempty"`
+	// Symbol is the variable of the module that is to hold the content.
+	Symbol string `json:"symbol,omitempty"`
+	Values
+	// Answer has what an output should be, where no reference says it.
+	Answer *arrays.File `json:"answer,omitempty"`
+	// Tolerance replaces the reference's.
+	Tolerance *Tolerance `json:"tolerance,omitempty"`
+
+	shape []int64
+}
+
+// Values are what a buffer or a scalar holds before a launch. Package inputs draws them.
+type Values struct {
 	Fill string `json:"fill,omitempty"`
 	// Large is the factor of the fill of that name.
 	Large float64 `json:"large,omitempty"`
@@ -96,29 +132,12 @@ type Binding struct {
 	Bounds *Bounds `json:"bounds,omitempty"`
 	// Content is the structure of an input that has one.
 	Content *Content `json:"content,omitempty"`
-	// Answer has what an output should be, where no reference says it.
-	Answer *arrays.File `json:"answer,omitempty"`
-	Out    bool         `json:"out,omitempty"`
-	// Restored says that what the kernel writes has this content before every launch.
-	Restored bool `json:"restored,omitempty"`
-	// Scratch is written like an output, and never compared.
-	Scratch bool `json:"scratch,omitempty"`
-	// Symbol is the variable of the module that is to hold the content.
-	Symbol string `json:"symbol,omitempty"`
-	// Fields are the parts of structures, Stride the distance of their beginnings in bytes.
-	Fields []Field `json:"fields,omitempty"`
-	Stride int     `json:"stride,omitempty"`
 	// Seed replaces that of the load, for content that does not change with the others'.
 	Seed *uint64 `json:"seed,omitempty"`
-	// Tolerance replaces the reference's.
-	Tolerance *Tolerance `json:"tolerance,omitempty"`
-	Align     int        `json:"align,omitempty"`
 	// Value is the value of a scalar of a float type, Integer of an integer one; of a
 	// buffer that holds one number everywhere it is that.
 	Value   float64 `json:"value,omitempty"`
 	Integer int64   `json:"integer,omitempty"`
-
-	shape []int64
 }
 
 // Range is an interval of integers, both ends included.
@@ -186,8 +205,9 @@ func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
 	bindings := make([]Binding, 0, len(l))
 	for _, a := range l {
 		b := Binding{
-			Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Large: a.Large, Out: a.Out, Align: a.Align,
+			Name: a.Name, Type: a.Element.Name, Out: a.Out, Align: a.Align,
 			Restored: a.Restored(), Scratch: a.Scratch, Symbol: a.Symbol, Tolerance: a.Tolerance,
+			Values: Values{Fill: a.Fill, Large: a.Large},
 		}
 		if a.takes(family) {
 			b.Fill = family

@@ -56,7 +56,7 @@ func (l List) bindContent(bindings []Binding, i int, env space.Environment) (err
 	}
 	switch a.structure.kind {
 	case ConstantFill:
-		return a.bindConstant(b, env)
+		return a.bindNumber(b, a.structure.constant, env)
 	case FormulaFill:
 		return a.bindFormula(b, env)
 	case Indices:
@@ -94,11 +94,6 @@ func (a Argument) bindBounds(b *Binding, env space.Environment) error {
 	}
 	b.Bounds = &Bounds{low, high}
 	return nil
-}
-
-func (a Argument) bindConstant(b *Binding, env space.Environment) error {
-	constant := Argument{Element: a.Element, Value: a.structure.constant}
-	return constant.bindScalar(b, env)
 }
 
 // formulaTries is how many elements of a formula are tried when it is bound: more would

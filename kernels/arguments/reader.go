@@ -55,14 +55,11 @@ func (r Reader) argument(entry Entry) (Argument, error) {
 	}
 	element, lanes, unknown := lanesNamed(entry.Type.Text)
 	a := Argument{
-		Name:     entry.Name.Text,
-		Element:  element,
-		Lanes:    lanes,
-		Out:      entry.Out || entry.Inout,
-		Inout:    entry.Inout,
-		Scratch:  entry.Scratch,
-		at:       entry.Name.At,
-		filledAt: entry.contentPlace(),
+		Name:    entry.Name.Text,
+		Layout:  Layout{Element: element, Lanes: lanes},
+		Role:    Role{Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch},
+		Filling: Filling{filledAt: entry.contentPlace()},
+		at:      entry.Name.At,
 	}
 	if unknown != nil {
 		if err := r.kind(&a, entry, unknown); err != nil {

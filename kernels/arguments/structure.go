@@ -39,14 +39,11 @@ type Field struct {
 func (r Reader) structArgument(entry Entry) (Argument, error) {
 	at := entry.Name.At
 	a := Argument{
-		Name:     entry.Name.Text,
-		CType:    entry.Type.Text,
-		Out:      entry.Out || entry.Inout,
-		Inout:    entry.Inout,
-		Scratch:  entry.Scratch,
-		Fill:     StructFill,
-		at:       at,
-		filledAt: at,
+		Name:    entry.Name.Text,
+		Layout:  Layout{CType: entry.Type.Text},
+		Role:    Role{Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch},
+		Filling: Filling{Fill: StructFill, filledAt: at},
+		at:      at,
 	}
 	a.Element, _ = element.Named("u8")
 	switch {

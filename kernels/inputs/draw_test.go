@@ -18,20 +18,23 @@ func TestRenewalOfInputs(t *testing.T) {
 		binding arguments.Binding
 		want    inputs.Renewal
 	}{
-		{arguments.Binding{Type: "f32", Count: 9, Fill: arguments.Normal}, inputs.Drawn},
-		{arguments.Binding{Type: "e4m3", Count: 9, Fill: arguments.Uniform}, inputs.Drawn},
-		{arguments.Binding{Type: "i8", Count: 9, Fill: arguments.Uniform}, inputs.Drawn},
-		{arguments.Binding{Type: "i32", Count: 9, Fill: arguments.Uniform}, inputs.Refilled},
-		{arguments.Binding{Type: "f32", Count: 9, Fill: arguments.Uniform, Bounds: &arguments.Bounds{High: 2}},
+		{arguments.Binding{Type: "f32", Count: 9, Values: arguments.Values{Fill: arguments.Normal}}, inputs.Drawn},
+		{arguments.Binding{Type: "e4m3", Count: 9, Values: arguments.Values{Fill: arguments.Uniform}}, inputs.Drawn},
+		{arguments.Binding{Type: "i8", Count: 9, Values: arguments.Values{Fill: arguments.Uniform}}, inputs.Drawn},
+		{arguments.Binding{Type: "i32", Count: 9, Values: arguments.Values{Fill: arguments.Uniform}}, inputs.Refilled},
+		{arguments.Binding{Type: "f32", Count: 9,
+			Values: arguments.Values{Fill: arguments.Uniform, Bounds: &arguments.Bounds{High: 2}}},
 			inputs.Refilled},
-		{arguments.Binding{Type: "f32", Count: 9, Row: 3, Fill: arguments.OneHot}, inputs.Refilled},
-		{arguments.Binding{Type: "i32", Count: 9, Row: 3, Fill: arguments.Sorted}, inputs.Refilled},
-		{arguments.Binding{Type: "f32", Count: 9, Fill: "ones"}, inputs.Kept},
-		{arguments.Binding{Type: "i32", Count: 9, Fill: "zeros"}, inputs.Kept},
-		{arguments.Binding{Type: "f32", Count: 9, Fill: arguments.Normal, Symbol: "table"}, inputs.Kept},
-		{arguments.Binding{Type: "f32", Count: 9, Fill: arguments.Normal, Seed: &seed}, inputs.Kept},
-		{arguments.Binding{Type: "i32", Count: 9, Fill: arguments.Permutation,
-			Content: &arguments.Content{Kind: arguments.Permutation}}, inputs.Kept},
+		{arguments.Binding{Type: "f32", Count: 9, Row: 3, Values: arguments.Values{Fill: arguments.OneHot}}, inputs.Refilled},
+		{arguments.Binding{Type: "i32", Count: 9, Row: 3, Values: arguments.Values{Fill: arguments.Sorted}}, inputs.Refilled},
+		{arguments.Binding{Type: "f32", Count: 9, Values: arguments.Values{Fill: "ones"}}, inputs.Kept},
+		{arguments.Binding{Type: "i32", Count: 9, Values: arguments.Values{Fill: "zeros"}}, inputs.Kept},
+		{arguments.Binding{Type: "f32", Count: 9,
+			Values: arguments.Values{Fill: arguments.Normal}, Symbol: "table"}, inputs.Kept},
+		{arguments.Binding{Type: "f32", Count: 9,
+			Values: arguments.Values{Fill: arguments.Normal, Seed: &seed}}, inputs.Kept},
+		{arguments.Binding{Type: "i32", Count: 9, Values: arguments.Values{Fill: arguments.Permutation,
+			Content: &arguments.Content{Kind: arguments.Permutation}}}, inputs.Kept},
 		{arguments.Binding{Type: "f32"}, inputs.Kept},
 	} {
 		if got, _ := inputs.RenewalOf(test.binding); got != test.want {
@@ -43,7 +46,7 @@ func TestRenewalOfInputs(t *testing.T) {
 // Drawn content has the fill's distribution, and no two contents share a piece at any place. A seed
 // draws the same again.
 func TestDrawnContent(t *testing.T) {
-	b := arguments.Binding{Name: "x", Type: "f32", Count: 1 << 16, Fill: arguments.Normal}
+	b := arguments.Binding{Name: "x", Type: "f32", Count: 1 << 16, Values: arguments.Values{Fill: arguments.Normal}}
 	_, of := inputs.RenewalOf(b)
 	pool := make([]byte, of.Bytes())
 	if err := inputs.Fill(pool, of.Binding, 3); err != nil {

@@ -44,7 +44,8 @@ func TestFillIsTheSameForEveryoneWhoAsks(t *testing.T) {
 	for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32", "i16", "i8", "u64", "u32",
 		"u16", "u8"} {
 		for _, fill := range everyFill(typ) {
-			b := arguments.Binding{Name: "q", Type: typ, Count: 5*block + 77, Row: 64, Fill: fill, Large: 4}
+			b := arguments.Binding{Name: "q", Type: typ, Count: 5*block + 77, Row: 64,
+				Values: arguments.Values{Fill: fill, Large: 4}}
 			long, _ := filled(t, b, 7)
 			cores := runtime.GOMAXPROCS(1)
 			alone, _ := filled(t, b, 7)
@@ -91,7 +92,8 @@ func TestFillDistributions(t *testing.T) {
 		{arguments.Normal, 1, 3}, {arguments.Uniform, 1. / 3, 1. / 5}, {arguments.Signs, 1, 1},
 		{arguments.Large, 16, 3 * 256},
 	} {
-		_, values := filled(t, arguments.Binding{Name: "x", Type: "f64", Count: n, Row: 4, Fill: test.fill, Large: 4}, 3)
+		_, values := filled(t, arguments.Binding{Name: "x", Type: "f64", Count: n, Row: 4,
+			Values: arguments.Values{Fill: test.fill, Large: 4}}, 3)
 		mean, variance, fourth := moments(values)
 		// Six standard errors; rows of four equal elements double them.
 		if limit := 12 * math.Sqrt(test.variance/n); math.Abs(mean) > limit {
@@ -106,7 +108,8 @@ func TestFillDistributions(t *testing.T) {
 
 func TestFillShapes(t *testing.T) {
 	const row = 10
-	b := arguments.Binding{Name: "x", Type: "f32", Count: 100 * row, Row: row, Fill: arguments.OneHot}
+	b := arguments.Binding{Name: "x", Type: "f32", Count: 100 * row, Row: row,
+		Values: arguments.Values{Fill: arguments.OneHot}}
 	_, values := filled(t, b, 1)
 	places := map[int]bool{}
 	for r := range 100 {
@@ -142,7 +145,8 @@ func TestFillShapes(t *testing.T) {
 		t.Errorf("an overflowing row of an argument with large: 256 holds %g", x)
 	}
 	for typ, least := range map[string]float64{"f32": 0x1p-126, "f16": 0x1p-14, "e4m3": 0x1p-6} {
-		_, values = filled(t, arguments.Binding{Name: "x", Type: typ, Count: 1000, Fill: arguments.Denormals}, 1)
+		_, values = filled(t, arguments.Binding{Name: "x", Type: typ, Count: 1000,
+			Values: arguments.Values{Fill: arguments.Denormals}}, 1)
 		small := 0
 		for _, x := range values {
 			if math.Abs(x) < least {
@@ -153,7 +157,8 @@ func TestFillShapes(t *testing.T) {
 			t.Errorf("%s: %d of 1000 below the smallest normal number", typ, small)
 		}
 		distinct := map[float64]bool{}
-		_, values = filled(t, arguments.Binding{Name: "x", Type: typ, Count: 1000, Fill: arguments.NearTies}, 1)
+		_, values = filled(t, arguments.Binding{Name: "x", Type: typ, Count: 1000,
+			Values: arguments.Values{Fill: arguments.NearTies}}, 1)
 		for _, x := range values {
 			distinct[x] = true
 		}
@@ -161,7 +166,8 @@ func TestFillShapes(t *testing.T) {
 			t.Errorf("%s: near ties are %v", typ, distinct)
 		}
 	}
-	if err := Fill(make([]byte, 4), arguments.Binding{Name: "x", Type: "f32", Count: 1, Fill: "odd"}, 1); err == nil {
+	if err := Fill(make([]byte, 4), arguments.Binding{Name: "x", Type: "f32", Count: 1,
+		Values: arguments.Values{Fill: "odd"}}, 1); err == nil {
 		t.Error("an unknown fill")
 	}
 }
@@ -170,7 +176,7 @@ func BenchmarkFill(b *testing.B) {
 	for _, typ := range []string{"f32", "f16"} {
 		for _, fill := range []string{arguments.Normal, arguments.Denormals} {
 			b.Run(typ+"/"+fill, func(b *testing.B) {
-				binding := arguments.Binding{Name: "x", Type: typ, Count: 8 << 20, Row: 64, Fill: fill}
+				binding := arguments.Binding{Name: "x", Type: typ, Count: 8 << 20, Row: 64, Values: arguments.Values{Fill: fill}}
 				e, _ := element.Named(typ)
 				content := make([]byte, int(binding.Count)*e.Size)
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

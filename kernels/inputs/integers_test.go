@@ -12,7 +12,8 @@ import (
 // integers returns the content of an input of integers.
 func integers(t *testing.T, typ, fill string, bounds *arguments.Range, row, count int64) []int64 {
 	t.Helper()
-	content, _ := filled(t, arguments.Binding{Name: "x", Type: typ, Count: count, Row: row, Fill: fill, Range: bounds}, 11)
+	content, _ := filled(t, arguments.Binding{Name: "x", Type: typ, Count: count, Row: row,
+		Values: arguments.Values{Fill: fill, Range: bounds}}, 11)
 	e, err := element.Named(typ)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +169,8 @@ func TestLargeUnsignedIntegers(t *testing.T) {
 func TestIntegersHaveNoFillOfFloats(t *testing.T) {
 	for _, typ := range []string{"i64", "i32", "u8"} {
 		for _, fill := range []string{arguments.Signs, arguments.Overflow, "odd"} {
-			if _, err := NewRecipe(arguments.Binding{Name: "x", Type: typ, Count: 1, Fill: fill}, 1); err == nil {
+			if _, err := NewRecipe(arguments.Binding{Name: "x", Type: typ, Count: 1,
+				Values: arguments.Values{Fill: fill}}, 1); err == nil {
 				t.Errorf("%s is filled with %s", typ, fill)
 			}
 		}

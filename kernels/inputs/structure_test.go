@@ -31,13 +31,15 @@ func numbers(t *testing.T, b arguments.Binding, seed uint64) []int64 {
 func matrix(t *testing.T, rows, below, total, longest int64, skew float64, family string,
 	seed uint64) (starts, columns []int64) {
 	t.Helper()
-	p := arguments.Binding{Name: "rows", Type: "i32", Count: rows + 1, Row: rows + 1, Fill: arguments.RowPointers,
-		Content: &arguments.Content{Kind: arguments.RowPointers, Total: total, Longest: longest, Skew: skew}}
+	p := arguments.Binding{Name: "rows", Type: "i32", Count: rows + 1, Row: rows + 1,
+		Values: arguments.Values{Fill: arguments.RowPointers,
+			Content: &arguments.Content{Kind: arguments.RowPointers, Total: total, Longest: longest, Skew: skew}}}
 	if slices.Contains([]string{arguments.EmptyRows, arguments.OneRow, arguments.EvenRows}, family) {
 		p.Fill = family
 	}
-	c := arguments.Binding{Name: "columns", Type: "i32", Count: total + 3, Row: total + 3, Fill: arguments.Columns,
-		Range: &arguments.Range{Low: 0, High: below - 1}, Content: &arguments.Content{Kind: arguments.Columns, Rows: &p}}
+	c := arguments.Binding{Name: "columns", Type: "i32", Count: total + 3, Row: total + 3,
+		Values: arguments.Values{Fill: arguments.Columns,
+			Range: &arguments.Range{Low: 0, High: below - 1}, Content: &arguments.Content{Kind: arguments.Columns, Rows: &p}}}
 	if slices.Contains([]string{arguments.Extremes, arguments.Repeated}, family) {
 		c.Fill = family
 	}
@@ -134,12 +136,12 @@ func TestFamiliesOfMatrices(t *testing.T) {
 
 func TestPermutations(t *testing.T) {
 	b := arguments.Binding{
-		Name:    "p",
-		Type:    "u16",
-		Count:   300,
-		Row:     100,
-		Fill:    arguments.Permutation,
-		Content: &arguments.Content{Kind: arguments.Permutation},
+		Name:  "p",
+		Type:  "u16",
+		Count: 300,
+		Row:   100,
+		Values: arguments.Values{Fill: arguments.Permutation,
+			Content: &arguments.Content{Kind: arguments.Permutation}},
 	}
 	first := numbers(t, b, 1)
 	for _, family := range []string{arguments.Permutation, arguments.Sorted, arguments.Reversed} {
@@ -164,12 +166,12 @@ func TestPermutations(t *testing.T) {
 
 func TestBands(t *testing.T) {
 	b := arguments.Binding{
-		Name:    "a",
-		Type:    "f32",
-		Count:   2 * 6 * 5,
-		Row:     5,
-		Fill:    arguments.Normal,
-		Content: &arguments.Content{Kind: arguments.Banded, Shape: []int64{2, 6, 5}, Lower: 1, Upper: 2},
+		Name:  "a",
+		Type:  "f32",
+		Count: 2 * 6 * 5,
+		Row:   5,
+		Values: arguments.Values{Fill: arguments.Normal,
+			Content: &arguments.Content{Kind: arguments.Banded, Shape: []int64{2, 6, 5}, Lower: 1, Upper: 2}},
 	}
 	for _, fill := range []string{arguments.Normal, arguments.Signs, "ones"} {
 		b.Fill = fill
@@ -194,12 +196,12 @@ func TestSortedAndOneHotFamilies(t *testing.T) {
 		for _, kind := range []string{arguments.Sorted, arguments.Reversed, arguments.OneHot} {
 			for _, fill := range []string{kind, arguments.Extremes, arguments.Repeated} {
 				b := arguments.Binding{
-					Name:    "x",
-					Type:    typ,
-					Count:   2000,
-					Row:     20,
-					Fill:    fill,
-					Content: &arguments.Content{Kind: kind},
+					Name:  "x",
+					Type:  typ,
+					Count: 2000,
+					Row:   20,
+					Values: arguments.Values{Fill: fill,
+						Content: &arguments.Content{Kind: kind}},
 				}
 				_, values := filled(t, b, 3)
 				for start := 0; start < 2000; start += 20 {
@@ -236,7 +238,8 @@ func TestRealsStayInTheirRange(t *testing.T) {
 		{Low: -1e300, High: 0.1},
 	} {
 		for fill := range realFills {
-			b := arguments.Binding{Name: "x", Type: "f64", Count: 5000, Row: 50, Fill: fill, Bounds: &bounds}
+			b := arguments.Binding{Name: "x", Type: "f64", Count: 5000, Row: 50,
+				Values: arguments.Values{Fill: fill, Bounds: &bounds}}
 			_, values := filled(t, b, 3)
 			if low, high := slices.Min(values), slices.Max(values); low < bounds.Low || high > bounds.High {
 				t.Errorf("%s in %+v: from %g to %g", fill, bounds, low, high)
@@ -251,11 +254,11 @@ func TestRealsStayInTheirRange(t *testing.T) {
 	}
 	_, values := filled(t,
 		arguments.Binding{
-			Name:   "x",
-			Type:   "f64",
-			Count:  100_000,
-			Fill:   arguments.Uniform,
-			Bounds: &arguments.Bounds{Low: 10, High: 20},
+			Name:  "x",
+			Type:  "f64",
+			Count: 100_000,
+			Values: arguments.Values{Fill: arguments.Uniform,
+				Bounds: &arguments.Bounds{Low: 10, High: 20}},
 		}, 3)
 	if mean, variance, _ := moments(values); math.Abs(mean-15) > 0.1 || math.Abs(variance-100./12) > 0.2 {
 		t.Errorf("mean %g, variance %g", mean, variance)
@@ -263,13 +266,13 @@ func TestRealsStayInTheirRange(t *testing.T) {
 }
 
 func TestFormulas(t *testing.T) {
-	b := arguments.Binding{Name: "x", Type: "f32", Count: 12, Row: 4, Fill: arguments.FormulaFill,
+	b := arguments.Binding{Name: "x", Type: "f32", Count: 12, Row: 4, Values: arguments.Values{Fill: arguments.FormulaFill,
 		Content: &arguments.Content{
 			Kind:     arguments.FormulaFill,
 			Shape:    []int64{3, 4},
 			Formula:  "i0 * N + i1 + 0.5 * (i % 2)",
 			Integers: map[string]int64{"N": 100},
-		}}
+		}}}
 	_, values := filled(t, b, 1)
 	if want := []float64{0, 1.5, 2, 3.5, 100, 101.5, 102, 103.5, 200, 201.5, 202, 203.5}; !slices.Equal(values, want) {
 		t.Errorf("%g, want %g", values, want)
@@ -308,11 +311,11 @@ func TestFilesAreReadAndRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := arguments.Binding{
-		Name:    "x",
-		Type:    "f32",
-		Count:   5,
-		Fill:    arguments.FromFile,
-		Content: &arguments.Content{Kind: arguments.FromFile, File: &file},
+		Name:  "x",
+		Type:  "f32",
+		Count: 5,
+		Values: arguments.Values{Fill: arguments.FromFile,
+			Content: &arguments.Content{Kind: arguments.FromFile, File: &file}},
 	}
 	source := &Source{Folder: dir}
 	got := make([]byte, 20)

@@ -23,7 +23,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argument := arguments.Argument{Name: "c", Element: f32, Out: true}
+	argument := arguments.Argument{Name: "c", Layout: arguments.Layout{Element: f32}}
 	tolerance := arguments.Tolerance{Absolute: 1e-3, Relative: 1e-2}
 	for _, test := range []struct {
 		name string
@@ -97,7 +97,7 @@ func TestIntegersAreComparedExactly(t *testing.T) {
 		got, want := make([]byte, 3*element.Size), make([]byte, 3*element.Size)
 		element.PutInteger(want[element.Size:], test.want)
 		element.PutInteger(got[element.Size:], test.got)
-		argument := arguments.Argument{Name: "y", Element: element, Out: true}
+		argument := arguments.Argument{Name: "y", Layout: arguments.Layout{Element: element}}
 		loose := arguments.Tolerance{Absolute: 0.5, Relative: 0.5}
 		mismatch, err := compare(argument, got, want, loose)
 		if err != nil || mismatch == nil || mismatch.Bad != 1 || mismatch.Worst != test.worst ||

@@ -9,7 +9,8 @@ import (
 )
 
 func TestShrink(t *testing.T) {
-	k := &kernels.Kernel{Fuzz: map[string][]int64{"B": nil, "S": nil}}
+	k := &kernels.Kernel{}
+	k.Fuzz = map[string][]int64{"B": nil, "S": nil}
 	for _, test := range []struct {
 		name  string
 		fails func(kernels.Dims) bool

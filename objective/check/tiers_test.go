@@ -28,7 +28,8 @@ func embedded(t *testing.T, name string) (*kernels.Kernel, kernels.Workload, spa
 }
 
 func TestMatrix(t *testing.T) {
-	k := &kernels.Kernel{Fuzz: map[string][]int64{"S": {1, 33, 128}, "B": {1, 2}}}
+	k := &kernels.Kernel{}
+	k.Fuzz = map[string][]int64{"S": {1, 33, 128}, "B": {1, 2}}
 	w := kernels.Workload{Dims: kernels.Dims{"S": 512, "B": 4, "D": 64}}
 	matrix := Matrix(k, w)
 	if len(matrix) != 6 {

@@ -13,14 +13,16 @@ import (
 
 // drawn are inputs that are drawn, each with a rest that is no whole unit.
 var drawn = []arguments.Binding{
-	{Name: "single", Type: "f32", Fill: arguments.Normal, Count: 10_003},
-	{Name: "double", Type: "f64", Fill: arguments.Uniform, Count: 5_001},
-	{Name: "half", Type: "f16", Fill: arguments.Normal, Count: 10_001},
-	{Name: "byte", Type: "u8", Fill: arguments.Uniform, Count: 4_097},
+	{Name: "single", Type: "f32", Values: arguments.Values{Fill: arguments.Normal}, Count: 10_003},
+	{Name: "double", Type: "f64", Values: arguments.Values{Fill: arguments.Uniform}, Count: 5_001},
+	{Name: "half", Type: "f16", Values: arguments.Values{Fill: arguments.Normal}, Count: 10_001},
+	{Name: "byte", Type: "u8", Values: arguments.Values{Fill: arguments.Uniform}, Count: 4_097},
 	{
 		Name: "pairs", Type: "u8", Count: 12 * 1000, Stride: 12, Fields: []arguments.Field{
-			{Binding: arguments.Binding{Name: "pairs.x", Type: "f32", Fill: arguments.Normal, Count: 2000}, Lanes: 2},
-			{Binding: arguments.Binding{Name: "pairs.w", Type: "f32", Fill: arguments.Uniform, Count: 1000},
+			{Binding: arguments.Binding{Name: "pairs.x", Type: "f32",
+				Values: arguments.Values{Fill: arguments.Normal}, Count: 2000}, Lanes: 2},
+			{Binding: arguments.Binding{Name: "pairs.w", Type: "f32",
+				Values: arguments.Values{Fill: arguments.Uniform}, Count: 1000},
 				Offset: 8, Lanes: 1},
 		},
 	},

@@ -157,7 +157,7 @@ func TestProblemKey(t *testing.T) {
 		"layout": func(l *worker.Load) { l.Layout = worker.Aligned },
 		"count":  func(l *worker.Load) { l.Arguments[0].Count = 65 },
 		"value": func(l *worker.Load) {
-			l.Arguments = append(l.Arguments, arguments.Binding{Name: "n", Type: "i32", Integer: 3})
+			l.Arguments = append(l.Arguments, arguments.Binding{Name: "n", Type: "i32", Values: arguments.Values{Integer: 3}})
 		},
 		"fill":        func(l *worker.Load) { l.Arguments[0].Fill = "ones" },
 		"reference":   func(l *worker.Load) { l.Reference.Module = "other" },

@@ -138,7 +138,8 @@ func TestCompilerFor(t *testing.T) {
 	for _, try := range []struct{ source, asked, want string }{
 		{"a.cu", "", "nvcc"}, {"a.CU", "nvrtc", "nvrtc"}, {"a.inc", "nvrtc", "nvrtc"}, {"a.cu", "gcc", "nvcc"},
 	} {
-		if got := compilerFor(&kernels.Kernel{Source: try.source}, try.asked).name; got != try.want {
+		k := &kernels.Kernel{Compilation: kernels.Compilation{Source: try.source}}
+		if got := compilerFor(k, try.asked).name; got != try.want {
 			t.Errorf("%s with %q: %s, want %s", try.source, try.asked, got, try.want)
 		}
 	}

@@ -214,7 +214,8 @@ func everyFill(visit func(arguments.Binding) error) error {
 		if err != nil {
 			return err
 		}
-		b := arguments.Binding{Name: "x", Type: name, Count: supportBlocks*supportThreads + 77, Row: 24, Large: 300}
+		b := arguments.Binding{Name: "x", Type: name, Count: supportBlocks*supportThreads + 77, Row: 24,
+			Values: arguments.Values{Large: 300}}
 		if element.Float {
 			for _, b.Fill = range floats {
 				if err := visit(b); err != nil {

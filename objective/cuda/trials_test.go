@@ -61,7 +61,8 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 	}
 	right := 0.0
 	for _, name := range []string{"a", "b"} {
-		input := arguments.Binding{Name: name, Type: "f32", Count: count, Fill: r.kernel.Arguments[0].Fill}
+		input := arguments.Binding{Name: name, Type: "f32", Count: count,
+			Values: arguments.Values{Fill: r.kernel.Arguments[0].Fill}}
 		content := make([]byte, 4*count)
 		if err := inputs.Fill(content, input, first.Seed); err != nil {
 			t.Fatal(err)
