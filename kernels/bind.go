@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +12,14 @@ import (
 	"pawl/space"
 )
 
-// Bind evaluates the arguments for the sizes of a problem.
+// At returns the kernel as it is called at a point: the size of scratch may depend on it.
+func (k *Kernel) At(point space.Point) *Kernel {
+	chosen := *k
+	chosen.bound = point
+	return &chosen
+}
+
+// Bind evaluates the arguments for the sizes of a problem, and the point of [Kernel.At] or the default.
 func (k *Kernel) Bind(dims Dims) ([]arguments.Binding, error) {
 	return k.BindFamily(dims, arguments.Declared)
 }
@@ -26,13 +34,21 @@ func (k *Kernel) BindFamily(dims Dims, family string) ([]arguments.Binding, erro
 	if err != nil {
 		return nil, err
 	}
-	bindings, err := k.Arguments.Bind(dims.Environment(), family)
+	env := dims.Environment()
+	if k.Arguments.Parameters() != nil {
+		env.Set(cmp.Or(k.bound, k.initial))
+	}
+	bindings, err := k.Arguments.Bind(env, family)
 	return bindings, k.unbound(dims, err)
 }
 
 func (k *Kernel) unbound(dims Dims, err error) error {
 	if unbound, ok := errors.AsType[*arguments.BindError](err); ok {
-		return unbound.Of(k.Name, dims.String())
+		at := dims.String()
+		if unbound.Scratch {
+			at += " and " + cmp.Or(k.bound, k.initial).String()
+		}
+		return unbound.Of(k.Name, at)
 	}
 	return err
 }

@@ -260,16 +260,18 @@ func (b *builder) arguments() (err error) {
 }
 
 func (b *builder) reader() arguments.Reader {
+	exact := *b.all
+	exact.Exact = true
 	return arguments.Reader{
 		Sizes: b.dims,
-		All:   b.all,
+		All:   &exact,
 		First: b.kernel.Workloads[0].Dims.Environment(),
 		GPU:   b.on.GPU,
 	}
 }
 
 // scopes builds the two scopes of names. Definitions that use parameters are
-// not visible where only sizes make sense, in the shape of a buffer.
+// not visible where only sizes make sense, in the shape of an input.
 func (b *builder) scopes() error {
 	dims, all := map[string]space.Kind{}, map[string]space.Kind{}
 	for name := range b.kernel.Workloads[0].Dims {
@@ -304,7 +306,10 @@ func (b *builder) scopes() error {
 	}
 	b.dims.Exact, b.dims.Withheld = true, map[string]string{}
 	for _, p := range b.kernel.params {
-		b.dims.Withheld[p.Name] = "is a parameter, and this may depend on sizes alone"
+		b.dims.Withheld[p.Name] = "a parameter"
+	}
+	for name := range definitions {
+		b.dims.Withheld[name] = "defined by parameters" // those over sizes are declared
 	}
 	return nil
 }

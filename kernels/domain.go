@@ -113,6 +113,9 @@ func (k *Kernel) Extents() []string {
 				found[name] = true
 			}
 		}
+		for _, name := range a.Parameters {
+			delete(found, name)
+		}
 	}
 	for _, d := range k.decided() {
 		for _, name := range d.Value.Names() {

@@ -75,7 +75,7 @@ func (b *builder) flagParameters(i int, flag document.Scalar) error {
 }
 
 // FlagsAt puts the values of a point into flags that name parameters in braces, as in
-// -maxrregcount={REGISTERS}. A flag of which nothing is left is left out.
+// -maxrregcount={REGISTERS}. One that is a parameter alone may become several, or none.
 func FlagsAt(flags []string, point space.Point) []string {
 	var filled []string
 	for _, flag := range flags {
@@ -85,7 +85,9 @@ func FlagsAt(flags []string, point space.Point) []string {
 			}
 			return name
 		})
-		if text != "" {
+		if placeholder.FindString(flag) == flag {
+			filled = append(filled, strings.Fields(text)...)
+		} else if text != "" {
 			filled = append(filled, text)
 		}
 	}

@@ -126,6 +126,12 @@ func TestParametersInFlags(t *testing.T) {
 	if got, want := strings.Join(FlagsAt(k.Flags, point), " "), "-O0 --block=32x32 -DX={} {1}"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	if point, err = point.With("MODE", space.TextValue("-g -fPIC")); err != nil {
+		t.Fatal(err)
+	}
+	if got := FlagsAt(k.Flags, point); len(got) != 6 || got[2] != "-g" || got[3] != "-fPIC" {
+		t.Errorf("%q: a value of two flags", got)
+	}
 	for flags, want := range map[string]string{
 		`["-O{LEVEL}"]`:            "there is no parameter LEVEL",
 		`["-I{MODE}"]`:             "cannot choose what is included",

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/space"
@@ -65,8 +66,13 @@ func (f *fuzzer) Note(point space.Point) string {
 	return note + unchecked
 }
 
-func (f *fuzzer) plan(ctx context.Context, p Prepared, cases ...check.Case) (check.Plan, error) {
-	return check.NewPlan(ctx, f.checker, p.subject(), cases...)
+// plan plans the check of a point. One whose scratch has no size at a case fails.
+func (f *fuzzer) plan(ctx context.Context, p Prepared, cases ...check.Case) (check.Plan, *Failure, error) {
+	plan, err := check.NewPlan(ctx, f.checker, p.subject(), cases...)
+	if unbound, ok := errors.AsType[*arguments.BindError](err); ok && unbound.Scratch {
+		return plan, &Failure{Preflight, Infeasible, unbound.Error()}, nil
+	}
+	return plan, nil, err
 }
 
 // follow runs a plan in a session.
@@ -77,9 +83,9 @@ func (f *fuzzer) follow(ctx context.Context, s *worker.Session, plan check.Plan)
 
 // check runs a point on cases in a session.
 func (f *fuzzer) check(ctx context.Context, s *worker.Session, p Prepared, cases ...check.Case) (*Failure, error) {
-	plan, err := f.plan(ctx, p, cases...)
-	if err != nil {
-		return nil, err
+	plan, failure, err := f.plan(ctx, p, cases...)
+	if failure != nil || err != nil {
+		return failure, err
 	}
 	return f.follow(ctx, s, plan)
 }
@@ -110,12 +116,11 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 			if observe != nil {
 				observe(c)
 			}
-			plan, err := f.plan(ctx, p, c)
-			if err != nil {
-				return err
-			}
+			plan, failure, err := f.plan(ctx, p, c)
 			plan.Evidence = finding.Evidence
-			failure, err := f.follow(ctx, s, plan)
+			if failure == nil && err == nil {
+				failure, err = f.follow(ctx, s, plan)
+			}
 			if err != nil {
 				return err
 			}

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"pawl/internal/stats"
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/cache"
 	"pawl/objective/check"
 	"pawl/objective/worker"
@@ -208,7 +210,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	if err := e.runner.ready(ctx, point); err != nil {
 		return p, err
 	}
-	p.quick, err = e.plan(ctx, p, e.QuickCases(point)...)
+	p.quick, p.Failure, err = e.plan(ctx, p, e.QuickCases(point)...)
 	p.by = e
 	return p, err
 }
@@ -359,6 +361,8 @@ func (e *Evaluator) Problem() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// Scratch is the kernel's own: one that needs more of it solves the same problem.
+	bindings = slices.DeleteFunc(bindings, func(b arguments.Binding) bool { return b.Scratch })
 	encoded, err := json.Marshal(bindings)
 	return cache.Digest(encoded), err
 }

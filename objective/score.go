@@ -67,9 +67,9 @@ func Measure(k *kernels.Kernel) *page.Objective {
 }
 
 // distinguish makes two points with the same machine code two where the objective depends
-// on their parameters, or what they should compute.
+// on their parameters, or what they should compute, or the size of their scratch.
 func (s *score) distinguish(b Binary, point space.Point) Binary {
-	names := slices.Clone(s.kernel.ReferenceParams)
+	names := append(s.kernel.Arguments.Parameters(), s.kernel.ReferenceParams...)
 	for _, o := range s.kernel.Objectives {
 		names = append(names, o.Parameters...)
 	}

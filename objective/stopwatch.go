@@ -92,7 +92,7 @@ func (m *stopwatches) seed(number int) uint64 {
 
 // timer takes samples with a new stopwatch.
 func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, _ worker.Time) (takeSamples, error) {
-	bindings, err := m.workload.Bind(m.kernel)
+	bindings, err := m.workload.Bind(m.kernel.At(p.Point))
 	if err != nil {
 		return nil, err
 	}

@@ -161,10 +161,13 @@ func parseValue(text string) (Value, string, error) {
 		return TextValue(word), rest, nil
 	}
 	n, err := strconv.ParseInt(word, 10, 64)
-	if err != nil {
-		return Value{}, "", fmt.Errorf("%q is neither a number, true, false, a word nor a quoted string", word)
+	if err == nil {
+		return IntegerValue(n), rest, nil
 	}
-	return IntegerValue(n), rest, nil
+	if word == "" || strings.ContainsAny(word, `"=`) {
+		return Value{}, "", fmt.Errorf("%q is no value; one with a comma, a quote or = is put in quotes", word)
+	}
+	return TextValue(word), rest, nil // as people write it, such as -O3 -g
 }
 
 // jsonQuote returns s as a JSON string.

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,8 +43,10 @@ type Scope struct {
 	// bits; without it, it wraps around. It costs time, so that constraints, which
 	// are evaluated for every point, do without.
 	Exact bool
-	// Withheld are names that mean something elsewhere, with why they mean nothing here.
+	// Withheld are names that mean something elsewhere, with what they are there. Subject is what may not depend on
+	// them, for messages; empty for any.
 	Withheld map[string]string
+	Subject  string
 
 	types       map[string]any
 	definitions map[string]string
@@ -180,8 +183,8 @@ func (r *resolver) undeclared(source, name string) error {
 	known := slices.Sorted(maps.Keys(r.scope.types))
 	known = append(known, slices.Sorted(maps.Keys(r.scope.definitions))...)
 	message := fmt.Sprintf("%s is not declared", name)
-	if why, elsewhere := r.scope.Withheld[name]; elsewhere {
-		message = name + " " + why
+	if what, elsewhere := r.scope.Withheld[name]; elsewhere {
+		message = fmt.Sprintf("%s is %s, and %s may depend on sizes alone", name, what, cmp.Or(r.scope.Subject, "this"))
 	}
 	if len(known) > 0 {
 		message += "; there are " + strings.Join(known, ", ")

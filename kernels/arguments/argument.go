@@ -37,8 +37,9 @@ type Argument struct {
 // Layout is where an argument's numbers are.
 type Layout struct {
 	Element element.Type
-	// Shape is the size of a buffer per dimension; nil for a scalar.
-	Shape []*space.Expression
+	// Shape is the size of a buffer per dimension; nil for a scalar. That of scratch may depend on Parameters.
+	Shape      []*space.Expression
+	Parameters []string
 	// Lanes is how many numbers an element of the kernel's type has: 2 for a complex one.
 	Lanes int
 	// Align is the alignment in bytes that the kernel relies on; at least the
@@ -224,13 +225,13 @@ func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
 			return nil, inner // of a field
 		}
 		if err != nil {
-			return nil, &BindError{a.Name, a.at, err}
+			return nil, &BindError{a.Name, a.at, a.Parameters != nil, err}
 		}
 		bindings = append(bindings, b)
 	}
 	for i, a := range l {
 		if err := l.bindContent(bindings, i, env); err != nil {
-			return nil, &BindError{a.Name, a.filledAt, err}
+			return nil, &BindError{a.Name, a.filledAt, false, err}
 		}
 	}
 	return bindings, nil
@@ -240,6 +241,8 @@ func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
 type BindError struct {
 	Argument string
 	At       document.Place
+	// Scratch says that its size depends on parameters, so that other points may do.
+	Scratch bool
 	error
 }
 
@@ -247,7 +250,8 @@ func (e *BindError) Unwrap() error { return e.error }
 
 // Of completes an error of Bind: whose argument it is, and at which sizes.
 func (e *BindError) Of(kernel, sizes string) error {
-	return &BindError{e.Argument, e.At, fmt.Errorf("argument %s of %s at %s: %w", e.Argument, kernel, sizes, e.error)}
+	return &BindError{e.Argument, e.At, e.Scratch,
+		fmt.Errorf("argument %s of %s at %s: %w", e.Argument, kernel, sizes, e.error)}
 }
 
 // bindScalar evaluates a scalar. A value that its type cannot hold is an error:

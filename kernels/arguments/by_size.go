@@ -36,7 +36,7 @@ func (l List) For(env space.Environment) (List, error) {
 	chosen := slices.Clone(l)
 	for i := range chosen {
 		if err := chosen[i].choose(env); err != nil {
-			return nil, &BindError{l[i].Name, l[i].at, err}
+			return nil, &BindError{l[i].Name, l[i].at, false, err}
 		}
 	}
 	return chosen, nil

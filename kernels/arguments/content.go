@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pawl/kernels/arrays"
 	"pawl/kernels/element"
@@ -174,7 +175,7 @@ func (l List) TryFormulas(bindings []Binding) error {
 			continue
 		}
 		if err := a.tryFormula(bindings[i], thoroughTries); err != nil {
-			return &BindError{a.Name, a.filledAt, err}
+			return &BindError{a.Name, a.filledAt, false, err}
 		}
 	}
 	return nil
@@ -191,6 +192,10 @@ func (l List) other(bindings []Binding, name string) (int, error) {
 			}
 		}
 		return 0, fmt.Errorf("no buffer %q among the arguments; there are %v", name, names)
+	}
+	if parameters := l[i].Parameters; parameters != nil {
+		return 0, fmt.Errorf("the size of %s depends on %s, and inputs are the same for all points", name,
+			strings.Join(parameters, ", "))
 	}
 	return i, nil
 }

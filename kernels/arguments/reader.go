@@ -22,7 +22,13 @@ type Reader struct {
 // List checks and compiles the list of arguments.
 func (r Reader) List(entries []Entry) (list List, err error) {
 	outputs := 0
+	sizes := *r.Sizes
+	r.Sizes = &sizes
 	for _, entry := range entries {
+		sizes.Subject = "argument " + entry.Name.Text + ", which is no scratch,"
+		if entry.Scratch {
+			sizes.Subject = "argument " + entry.Name.Text + ", but for its shape,"
+		}
 		a, err := r.argument(entry)
 		if err != nil {
 			return nil, err
@@ -101,11 +107,7 @@ func (r Reader) scalarArgument(a Argument, entry Entry) (Argument, error) {
 }
 
 func (r Reader) bufferArgument(a Argument, entry Entry) (Argument, error) {
-	if len(entry.Shape) == 0 {
-		return a, entry.Name.At.Errorf("argument %s has an empty shape", a.Name)
-	}
-	var err error
-	if a.Shape, err = document.CompileAll(r.Sizes, entry.Shape, space.WholeNumber); err != nil {
+	if err := r.shape(&a, entry); err != nil {
 		return a, err
 	}
 	if a.Written() && !a.Inout && entry.Fill.given() {
@@ -123,11 +125,41 @@ func (r Reader) bufferArgument(a Argument, entry Entry) (Argument, error) {
 			return a, err
 		}
 	}
-	err = a.aligned(entry.Align, a.Element.Size)
+	err := a.aligned(entry.Align, a.Element.Size)
 	if entry.Align.Text == "" {
 		a.Align = a.alignment()
 	}
 	return a, err
+}
+
+// shape compiles the sizes of a buffer. Nobody but the kernel sees scratch, so its size may follow the point.
+func (r Reader) shape(a *Argument, entry Entry) (err error) {
+	if len(entry.Shape) == 0 {
+		return entry.Name.At.Errorf("argument %s has an empty shape", a.Name)
+	}
+	scope := r.Sizes
+	if a.Scratch {
+		scope = r.All
+	}
+	if a.Shape, err = document.CompileAll(scope, entry.Shape, space.WholeNumber); err != nil {
+		return err
+	}
+	for _, size := range a.Shape {
+		for _, name := range size.Names() {
+			if !r.Sizes.Has(name) && !slices.Contains(a.Parameters, name) {
+				a.Parameters = append(a.Parameters, name)
+			}
+		}
+	}
+	return nil
+}
+
+// Parameters are those that the size of scratch depends on.
+func (l List) Parameters() (names []string) {
+	for _, a := range l {
+		names = append(names, a.Parameters...)
+	}
+	return names
 }
 
 // valueRange compiles the range of an input. What a constant is needs no range.

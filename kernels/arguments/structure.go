@@ -86,12 +86,8 @@ func (r Reader) structArgument(entry Entry) (Argument, error) {
 		}
 		return a, nil
 	}
-	var err error
-	if a.Shape, err = document.CompileAll(r.Sizes, entry.Shape, space.WholeNumber); err != nil {
+	if err := r.shape(&a, entry); err != nil {
 		return a, err
-	}
-	if len(a.Shape) == 0 {
-		return a, at.Errorf("argument %s has an empty shape", a.Name)
 	}
 	return a, a.aligned(entry.Align, a.Align)
 }

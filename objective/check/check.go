@@ -92,14 +92,14 @@ type Target struct {
 }
 
 // load is the part of a load that does not depend on who compares.
-func (t Target) load(m Module, c Case) (worker.Load, error) {
-	bindings, err := c.Bind(t.Kernel)
+func (t Target) load(s Subject, c Case) (worker.Load, error) {
+	bindings, err := c.Bind(t.Kernel.At(s.Point))
 	if err == nil {
 		err = t.Oracle.try(c, bindings)
 	}
 	return worker.Load{
-		Module:    m.Path,
-		Support:   m.Support,
+		Module:    s.Module.Path,
+		Support:   s.Module.Support,
 		Arguments: bindings,
 		Folder:    t.Kernel.Dir,
 		Seed:      c.Seed,

@@ -22,7 +22,7 @@ var _ Checker = OnDevice{}
 
 // Load says also how the kernel is launched and how the device gets the right answer.
 func (d OnDevice) Load(ctx context.Context, s Subject, c Case) (worker.Load, error) {
-	load, err := d.load(s.Module, c)
+	load, err := d.load(s, c)
 	if err != nil {
 		return load, err
 	}

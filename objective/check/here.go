@@ -13,7 +13,7 @@ var _ Checker = Here{}
 
 // Load has neither a launch nor a reference: what runs on the processor is called.
 func (h Here) Load(_ context.Context, s Subject, c Case) (worker.Load, error) {
-	return h.load(s.Module, c)
+	return h.load(s, c)
 }
 
 // Check goes through the cases one by one.

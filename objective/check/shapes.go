@@ -102,7 +102,7 @@ var primes = []int64{2, 3, 5, 7, 13, 17, 31, 37, 61, 67, 97, 127, 131, 193, 257,
 // newGenerator draws for a point. An integer parameter of at least leastTile
 // counts as a tile.
 func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limit float64, leastTile int64) *generator {
-	g := &generator{kernel: k, workload: w, sizes: map[string][]int64{}, limit: limit, steps: []int64{1}}
+	g := &generator{kernel: k.At(point), workload: w, sizes: map[string][]int64{}, limit: limit, steps: []int64{1}}
 	if k.Tiled() {
 		g.steps = append(g.steps, classStep)
 	}

@@ -100,7 +100,7 @@ func NewStatic(ctx context.Context, on Subject, prepared objective.Prepared) (*S
 	}
 	s.Resources, s.Roofline = prepared.Binary.Resources, facts.Roofline.Measure()
 	var err error
-	if s.Memory, err = ArgumentBytes(on.Kernel, on.Workload); err != nil {
+	if s.Memory, err = ArgumentBytes(on.Kernel.At(prepared.Point), on.Workload); err != nil {
 		return nil, err
 	}
 	if s.Flops, s.Bytes, err = on.Kernel.Work.For(on.Workload.Dims, prepared.Point); err != nil {
