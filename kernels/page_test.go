@@ -48,8 +48,8 @@ func TestArgumentsOnThePage(t *testing.T) {
 		}
 		tried++
 		output := "  - {name: result, type: f32, shape: [N], out: true}\n"
-		manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nparams: {BLOCK: {values: [1, 2], default: " +
-			"1}}\nworkloads: {only: {N: 64}}\nargs:\n" + block + output
+		manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nparams: {BLOCK: {values: [1, 2], " +
+			"default: 1}}\nworkloads: {only: {N: 64}}\nargs:\n" + block + output
 		k, err := parse("kernel.yaml", []byte(manifest), Host)
 		if err != nil {
 			t.Errorf("%s\n%v", block, err)

@@ -12,7 +12,7 @@ import (
 
 // Scratch has the size of the point that it is bound at; a point at which it has none is named.
 func TestScratchFollowsThePoint(t *testing.T) {
-	text := strings.Replace(roles, "{name: between, type: f32, shape: [N],", "{name: between, type: f32, shape: [PARTS],", 1) +
+	text := strings.Replace(roles, "between, type: f32, shape: [N]", "between, type: f32, shape: [PARTS]", 1) +
 		"let: {PARTS: N / BLOCK}\n"
 	for _, backend := range []string{Host, CUDA} {
 		k, err := parse("kernel.yaml", []byte(text), backend)
