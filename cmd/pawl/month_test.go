@@ -300,7 +300,9 @@ func (s *scratch) acceptedLoss() {
 func (s *scratch) history() {
 	s.branch("main")
 	output, code := s.pawl("baseline", "history", "--json")
-	var events []struct{ Kernel, Verdict, Reason string }
+	var events struct {
+		Events []struct{ Kernel, Verdict, Reason string }
+	}
 	if err := json.Unmarshal([]byte(output), &events); code != 0 || err != nil {
 		s.t.Fatalf("%v: %s", err, output)
 	}
@@ -309,7 +311,7 @@ func (s *scratch) history() {
 		"negate": {"new", "improvement"},
 	} {
 		left := wanted
-		for _, e := range events {
+		for _, e := range events.Events {
 			if e.Kernel == kernel && len(left) > 0 && e.Verdict == left[0] {
 				left = left[1:]
 			}
@@ -318,7 +320,7 @@ func (s *scratch) history() {
 			}
 		}
 		if len(left) > 0 {
-			s.t.Errorf("%s: %q is missing in %+v", kernel, left[0], events)
+			s.t.Errorf("%s: %q is missing in %+v", kernel, left[0], events.Events)
 		}
 	}
 	if output, code = s.pawl("baseline", "history"); code != 0 || !strings.Contains(output, monthReason) {

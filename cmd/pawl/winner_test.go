@@ -87,7 +87,7 @@ func gatings(t *testing.T, dir string) int {
 // wholePages makes sure that the index and the study's own pages can be read.
 func wholePages(t *testing.T, out string) {
 	t.Helper()
-	var index []report.Entry
+	var index struct{ Studies []report.Entry }
 	var summary report.Summary
 	for path, into := range map[string]any{
 		report.JSONName: &index,
@@ -101,7 +101,8 @@ func wholePages(t *testing.T, out string) {
 			t.Fatal(path, err)
 		}
 	}
-	if len(index) != 1 || index[0].Study != 1 || index[0].Folder != "scale/small" || summary.Study.ID != 1 {
+	if len(index.Studies) != 1 || index.Studies[0].Study != 1 ||
+		index.Studies[0].Folder != "scale/small" || summary.Study.ID != 1 {
 		t.Errorf("%+v, study %d", index, summary.Study.ID)
 	}
 }

@@ -14,8 +14,9 @@ import (
 // a digest of its own. So two branches that move different entries change different
 // lines, and git merges them; both having moved the same one is a conflict in its digest.
 type document struct {
-	Format  string   `json:"format"`
-	Version int      `json:"version"`
+	// Format and Version are added by page.JSON.
+	Format  string   `json:"format,omitempty"`
+	Version int      `json:"version,omitempty"`
 	Entries []stored `json:"entries"`
 }
 
@@ -38,13 +39,15 @@ type packed struct {
 
 // version1 is the file of an older pawl, with one digest over everything.
 type version1 struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
 	File
 	Digest string `json:"digest"`
 }
 
 // seal returns the document of a file.
 func (f *File) seal() (*document, error) {
-	d := &document{Format: format, Version: version, Entries: []stored{}}
+	d := &document{Entries: []stored{}}
 	for _, e := range f.Entries {
 		s := stored{packed: packed{e, f.Sources[e.Source]}}
 		if best, ok := f.FindBest(e.Key); ok {
@@ -148,7 +151,6 @@ func decode(content []byte, version int) (*File, Problem, string) {
 // of a key, whether or not it was the best.
 func (old *version1) modern() *File {
 	f := old.File
-	f.Version = version
 	f.Best = slices.DeleteFunc(f.Best, func(b Entry) bool {
 		now, ok := f.Find(b.Key)
 		return !ok || !b.better(now)

@@ -22,8 +22,6 @@ const (
 // File is the content of baseline.json; [document] is how it is written. Current results
 // have the same form.
 type File struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
 	// Entries are sorted, one per key.
 	Entries []Entry `json:"entries"`
 	// Best are the best accepted entries of keys whose baseline is another one: what
@@ -56,7 +54,7 @@ type Acceptance struct {
 }
 
 // New returns a file without entries.
-func New() *File { return &File{Format: format, Version: version} }
+func New() *File { return &File{} }
 
 // Problem is what is wrong with a file.
 type Problem string

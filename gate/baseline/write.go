@@ -47,6 +47,6 @@ func (f *File) Text() ([]byte, error) {
 		return nil, err
 	}
 	var text bytes.Buffer
-	err = page.JSON(&text, sealed)
+	err = page.JSON(&text, format, version, sealed)
 	return text.Bytes(), err
 }

@@ -3,7 +3,6 @@ package ci
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,7 +52,7 @@ func reportOf(verdicts ...gate.Verdict) *reporting.Report {
 func writeReport(t *testing.T, r *reporting.Report) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), reporting.JSONName)
-	if err := page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, r) }); err != nil {
+	if err := page.WriteFile(path, r.JSON); err != nil {
 		t.Fatal(err)
 	}
 	return path

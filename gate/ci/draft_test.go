@@ -87,7 +87,8 @@ func (b *bench) commit(message string) {
 }
 
 func (b *bench) index(lines ...string) {
-	b.writeAt(filepath.Join(b.drafts.Out, indexName), "["+strings.Join(lines, ",\n")+"]")
+	b.writeAt(filepath.Join(b.drafts.Out, indexName),
+		`{"format":"pawl suggestions","version":1,"studies":[`+strings.Join(lines, ",\n")+"]}")
 }
 
 // Commit implements Applier with real commits.

@@ -1,7 +1,6 @@
 package ci
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -74,16 +73,18 @@ func readIndex(path string) ([]Suggestion, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what the studies suggest: %w", err)
 	}
-	var all []Suggestion
-	if err := json.Unmarshal(content, &all); err != nil {
+	var index struct {
+		Studies []Suggestion `json:"studies"`
+	}
+	if err := page.ReadJSON(content, "pawl suggestions", 1, &index); err != nil {
 		return nil, fmt.Errorf("%s is no index of studies: %w", path, err)
 	}
-	for _, s := range all {
+	for _, s := range index.Studies {
 		if s.Folder != "" && !filepath.IsLocal(filepath.FromSlash(s.Folder)) {
 			return nil, fmt.Errorf("%s is no index of studies: study %d has its pages elsewhere", path, s.Study)
 		}
 	}
-	return all, nil
+	return index.Studies, nil
 }
 
 // byKernel groups the studies by kernel, in the order of names. A study that nobody can

@@ -56,6 +56,6 @@ func SetCost(path string, c *Cost) error {
 	}
 	r.Cost = c
 	return errors.Join(
-		page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, r) }),
+		page.WriteFile(path, r.JSON),
 		page.WriteFile(filepath.Join(filepath.Dir(path), MarkdownName), func(w io.Writer) error { return Markdown(w, r) }))
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pawl/gate/policy"
-	"pawl/internal/page"
 )
 
 // What a machine cost is added to a report that was written before, and nothing else changes
@@ -35,7 +34,7 @@ func TestSetCost(t *testing.T) {
 	want := example()
 	want.Cost = cost
 	var text, shown bytes.Buffer
-	if err := errors.Join(page.JSON(&text, want), Markdown(&shown, want)); err != nil {
+	if err := errors.Join(want.JSON(&text), Markdown(&shown, want)); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{JSONName: text.String(), MarkdownName: shown.String()} {

@@ -1,7 +1,6 @@
 package reporting
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +8,7 @@ import (
 
 	"pawl/gate"
 	"pawl/internal/escape"
+	"pawl/internal/page"
 )
 
 // largestReport is more than a run of a thousand configurations writes.
@@ -39,7 +39,7 @@ func parse(from io.Reader) (*Report, error) {
 		return nil, fmt.Errorf("it has more than %d MiB", largestReport>>20)
 	}
 	var r *Report
-	if err := json.Unmarshal(content, &r); err != nil {
+	if err := page.ReadJSON(content, "pawl gate", 1, &r); err != nil {
 		return nil, err
 	}
 	if r == nil {

@@ -5,15 +5,13 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"pawl/internal/page"
 )
 
 // FuzzRead holds the reader of reports, which may be a stranger's, to what it promises: a
 // report that it takes can be written as pages.
 func FuzzRead(f *testing.F) {
 	var whole bytes.Buffer
-	if err := page.JSON(&whole, example()); err != nil {
+	if err := example().JSON(&whole); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(whole.Bytes())

@@ -176,13 +176,20 @@ func (r Result) triggers(t policy.Trigger) bool {
 	return false
 }
 
+// JSON writes the report for programs.
+func (r *Report) JSON(w io.Writer) error { return page.JSON(w, "pawl gate", 1, r) }
+
+func (r *Report) profileJSON(w io.Writer, triggers []policy.Trigger) error {
+	return page.JSON(w, "pawl gate profile", 1, page.List("configurations", r.Profile(triggers)))
+}
+
 // WriteAll writes every form of the report into a folder and returns the paths.
 // Each file is replaced completely or not at all.
 func WriteAll(folder string, r *Report, triggers []policy.Trigger) ([]string, error) {
 	return page.WriteFiles(folder,
 		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return Markdown(w, r) }},
-		page.File{Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, r) }},
+		page.File{Name: JSONName, Render: r.JSON},
 		page.File{Name: JUnitName, Render: func(w io.Writer) error { return JUnit(w, r) }},
-		page.File{Name: ProfileName, Render: func(w io.Writer) error { return page.JSON(w, r.Profile(triggers)) }},
+		page.File{Name: ProfileName, Render: func(w io.Writer) error { return r.profileJSON(w, triggers) }},
 	)
 }

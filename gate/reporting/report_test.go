@@ -15,7 +15,6 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
-	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective/profile"
 )
@@ -152,7 +151,7 @@ func TestGolden(t *testing.T) {
 	r := example()
 	golden(t, MarkdownName, func(w io.Writer) error { return Markdown(w, r) })
 	golden(t, "step_summary.md", func(w io.Writer) error { return StepSummary(w, r) })
-	encoded := golden(t, JSONName, func(w io.Writer) error { return page.JSON(w, r) })
+	encoded := golden(t, JSONName, r.JSON)
 	var decoded Report
 	if err := json.Unmarshal(encoded, &decoded); err != nil ||
 		decoded.Results[1].Evidence.Change != r.Results[1].Evidence.Change {
@@ -164,7 +163,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("%v: %+v", err, s)
 	}
 	golden(t, ProfileName, func(w io.Writer) error {
-		return page.JSON(w, r.Profile([]policy.Trigger{policy.OnRegression, policy.OnImprovement, policy.OnNoise}))
+		return r.profileJSON(w, []policy.Trigger{policy.OnRegression, policy.OnImprovement, policy.OnNoise})
 	})
 }
 

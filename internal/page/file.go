@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,14 +11,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// JSON writes a value for programs.
-func JSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
-}
 
 // WriteFile puts what render writes at path, completely or not at all: killed at any
 // instant, the file is the old one or the new one. The new one is written beside the

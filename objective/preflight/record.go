@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,10 +13,13 @@ import (
 // fileName is that of a report, in the folder of its kernel and workload.
 const fileName = "preflight.json"
 
+// JSON writes the report for programs.
+func (r *Report) JSON(w io.Writer) error { return page.JSON(w, "pawl check", 1, r) }
+
 // Write keeps a report below the folder of the studies and returns the file's path.
 func (r *Report) Write(out string) (string, error) {
 	path := filepath.Join(out, escape.FileName(r.Kernel), escape.FileName(r.Workload), fileName)
-	return path, page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, r) })
+	return path, page.WriteFile(path, r.JSON)
 }
 
 // Kept is a report that was written, and when.
@@ -38,7 +40,7 @@ func ReadAll(out string) []Kept {
 		}
 		kept := Kept{When: info.ModTime()}
 		text, err := os.ReadFile(path)
-		if err == nil && json.Unmarshal(text, &kept.Report) == nil && len(kept.Steps) > 0 {
+		if err == nil && page.ReadJSON(text, "pawl check", 1, &kept.Report) == nil && len(kept.Steps) > 0 {
 			all = append(all, kept)
 		}
 	}

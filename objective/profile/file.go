@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"pawl/internal/page"
 )
 
 // nsightName is what made a profile with counters of a GPU.
@@ -55,7 +58,7 @@ func Read(ctx context.Context, getenv func(string) string, path string) (*Profil
 			launch = Longest(all)
 		}
 	default:
-		err = json.Unmarshal(text, p)
+		err = page.ReadJSON(text, "pawl profile", 1, p)
 		if other := new(json.UnmarshalTypeError); errors.As(err, &other) {
 			err = fmt.Errorf("a profile has something else than this %s, after %d bytes", other.Value, other.Offset)
 		} else if err == nil && p.Kernel == "" {
@@ -70,6 +73,9 @@ func Read(ctx context.Context, getenv func(string) string, path string) (*Profil
 	}
 	return p.explain(), nil
 }
+
+// JSON writes the profile as Read reads it.
+func (p *Profile) JSON(w io.Writer) error { return page.JSON(w, "pawl profile", 1, p) }
 
 // readFile reads a plain file of a size that is safe to read.
 func readFile(path string) ([]byte, error) {
@@ -93,14 +99,17 @@ type Wanted struct {
 
 // ReadWanted reads the gate's profile.json. It is not ok where the file is something else.
 func ReadWanted(path string) (list []Wanted, ok bool) {
+	var found struct {
+		Configurations []Wanted `json:"configurations"`
+	}
 	text, err := readFile(path)
-	if err != nil || json.Unmarshal(text, &list) != nil || list == nil {
+	if err != nil || page.ReadJSON(text, "pawl gate profile", 1, &found) != nil || found.Configurations == nil {
 		return nil, false
 	}
-	for _, w := range list {
+	for _, w := range found.Configurations {
 		if w.Kernel == "" || w.Workload == "" || w.Why == nil {
 			return nil, false
 		}
 	}
-	return list, true
+	return found.Configurations, true
 }

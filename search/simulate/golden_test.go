@@ -64,7 +64,7 @@ func fixed() *Report {
 func TestGolden(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"table.golden.txt":   fixed().WriteTable,
-		"report.golden.json": func(w io.Writer) error { return page.JSON(w, fixed()) },
+		"report.golden.json": func(w io.Writer) error { return page.JSON(w, "pawl simulate", 1, fixed()) },
 		"figure.golden.svg":  fixed().WriteSVG,
 	} {
 		var got bytes.Buffer

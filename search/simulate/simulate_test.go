@@ -211,7 +211,7 @@ func timeless(t *testing.T, r *Report) string {
 		}
 	}
 	var out bytes.Buffer
-	if err := page.JSON(&out, r); err != nil {
+	if err := page.JSON(&out, "pawl simulate", 1, r); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -286,7 +286,7 @@ func TestRendering(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text, picture, encoded bytes.Buffer
-	if err := errors.Join(report.WriteTable(&text), report.WriteSVG(&picture), page.JSON(&encoded, report)); err != nil {
+	if err := errors.Join(report.WriteTable(&text), report.WriteSVG(&picture), page.JSON(&encoded, "pawl simulate", 1, report)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"all 2 spaces, 4 seeds", "bowl: 64 points, 56 of them work", "25 trials", "random",

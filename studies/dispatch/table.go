@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/space"
@@ -207,7 +208,7 @@ func names(p space.Point) (all []string) {
 // ParseTable reads a table that was written as JSON.
 func ParseTable(content []byte) (*Table, error) {
 	var t Table
-	if err := json.Unmarshal(content, &t); err != nil {
+	if err := page.ReadJSON(content, "pawl dispatch table", 1, &t); err != nil {
 		return nil, err
 	}
 	return &t, t.check()

@@ -14,7 +14,7 @@ import (
 // for, each as a whole or not at all, and returns their paths.
 func (t *Table) Write(folder string, python bool) ([]string, error) {
 	files := []page.File{{Name: t.Prefix + ".h", Render: t.Header},
-		{Name: t.Prefix + ".json", Render: func(w io.Writer) error { return page.JSON(w, t) }},
+		{Name: t.Prefix + ".json", Render: func(w io.Writer) error { return page.JSON(w, "pawl dispatch table", 1, t) }},
 		{Name: t.Prefix + ".cmake", Render: t.CMake}}
 	if python {
 		files = append(files, page.File{Name: t.Prefix + ".py", Render: t.Python})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -26,7 +25,7 @@ func Folder(out, kernel, workload string) string {
 // Write writes a profile into its folder and returns the file's path.
 func Write(folder string, p *profile.Profile) (string, error) {
 	path := filepath.Join(folder, fmt.Sprintf("%.12s.json", p.Digest))
-	if err := page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, p) }); err != nil {
+	if err := page.WriteFile(path, p.JSON); err != nil {
 		return "", fmt.Errorf("the profile: %w", err)
 	}
 	return path, nil

@@ -279,7 +279,9 @@ func writeIndex(ctx context.Context, store *studies.Store, out string, all []stu
 	others := otherPages(out, all)
 	written, err := page.WriteFiles(out,
 		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return IndexMarkdown(w, entries) }},
-		page.File{Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, entries) }},
+		page.File{Name: JSONName, Render: func(w io.Writer) error {
+			return page.JSON(w, "pawl suggestions", 1, page.List("studies", entries))
+		}},
 		page.File{Name: IndexHTMLName, Render: func(w io.Writer) error { return IndexHTML(w, entries, others) }})
 	if err != nil {
 		return written, fmt.Errorf("the index: %w", err)

@@ -191,16 +191,16 @@ func TestPublishKeepsStudiesApart(t *testing.T) {
 	if err != nil || len(entries) != 3 {
 		t.Fatal(entries, err)
 	}
-	var written []Entry
+	var written struct{ Studies []Entry }
 	content, err := os.ReadFile(filepath.Join(out, JSONName))
 	if err == nil {
 		err = json.Unmarshal(content, &written)
 	}
-	if err != nil || len(written) != len(entries) {
+	if err != nil || len(written.Studies) != len(entries) {
 		t.Fatal(written, err)
 	}
 	// Each line leads to the page of its own study, and nothing lies elsewhere.
-	for _, e := range written {
+	for _, e := range written.Studies {
 		var s Summary
 		content, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(e.Folder), JSONName))
 		if err == nil {

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
@@ -211,8 +210,8 @@ func summary(t testing.TB, past trial.Past) *Summary {
 	return &s
 }
 
-// asJSON is page.JSON in the form of the other writers.
-func asJSON(w io.Writer, s *Summary) error { return page.JSON(w, s) }
+// asJSON is Summary.JSON in the form of the other writers.
+func asJSON(w io.Writer, s *Summary) error { return s.JSON(w) }
 
 // recorded is the study of a database of schema 6: its golden page was first written by
 // the pawl that wrote the database.
@@ -414,7 +413,7 @@ func TestAblationSharesMultiplyToTheWhole(t *testing.T) {
 func TestJSONHoldsTheSameFacts(t *testing.T) {
 	s := summary(t, examplePast(t, 10, 1))
 	var text bytes.Buffer
-	if err := page.JSON(&text, s); err != nil {
+	if err := s.JSON(&text); err != nil {
 		t.Fatal(err)
 	}
 	var decoded struct {

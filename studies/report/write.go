@@ -26,6 +26,9 @@ type Files struct {
 	Removed string
 }
 
+// JSON writes the study for programs.
+func (s *Summary) JSON(w io.Writer) error { return page.JSON(w, "pawl study", 1, s) }
+
 // WriteAll writes every form of the report into a folder. Each file is replaced at
 // once or not at all. A header that an earlier study has left there goes, if there
 // is none in its place.
@@ -34,7 +37,7 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 		return page.File{Name: name, Render: func(w io.Writer) error { return render(w, s) }}
 	}
 	files := []page.File{form(MarkdownName, Markdown),
-		{Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, s) }}, form(HTMLName, HTML)}
+		{Name: JSONName, Render: s.JSON}, form(HTMLName, HTML)}
 	if s.Suggestion != nil && s.Suggestion.Header != "" {
 		files = append(files, form(headerName(s), Header))
 	} else if changed.Removed, err = removeHeader(filepath.Join(dir, headerName(s))); err != nil {

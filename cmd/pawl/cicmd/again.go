@@ -76,7 +76,7 @@ func measureAgain(ctx context.Context, env console.Environment, o console.Common
 		return err
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, outcome)
+		return page.JSON(env.Stdout, "pawl ci again", 1, outcome)
 	}
 	fmt.Fprintln(env.Stdout, escape.Line(outcome.Sentence()))
 	for _, f := range outcome.Facts {

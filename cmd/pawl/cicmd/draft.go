@@ -70,7 +70,7 @@ func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) er
 		return console.Nothingf("%w", err)
 	}
 	if o.JSON {
-		err = errors.Join(err, page.JSON(env.Stdout, drafts))
+		err = errors.Join(err, page.JSON(env.Stdout, "pawl ci draft", 1, page.List("drafts", drafts)))
 	}
 	return err
 }

@@ -90,7 +90,7 @@ func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 				return err
 			}
 			if o.JSON {
-				return page.JSON(env.Stdout, status)
+				return page.JSON(env.Stdout, "pawl farm status", 1, status)
 			}
 			return show(env.Stdout, status, prices)
 		}),

@@ -139,7 +139,7 @@ func showBaseline(env console.Environment, o baselineOptions) error {
 		return noBaseline(o)
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, f)
+		return page.JSON(env.Stdout, "pawl baseline show", 1, f)
 	}
 	var rows [][]string
 	for _, e := range f.Entries {
@@ -201,7 +201,7 @@ func showHistory(env console.Environment, o baselineOptions) error {
 		fmt.Fprintf(env.Stderr, "wrote %s\n", o.svg)
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, events)
+		return page.JSON(env.Stdout, "pawl baseline history", 1, page.List("events", events))
 	}
 	if err := printHistory(env, trends); err != nil {
 		return err

@@ -92,7 +92,7 @@ func runBisect(ctx context.Context, env console.Environment, o bisectOptions) er
 	case err != nil:
 		return err
 	case o.JSON:
-		err = page.JSON(env.Stdout, r)
+		err = page.JSON(env.Stdout, "pawl gate bisect", 1, r)
 	default:
 		printBisect(env, r)
 	}

@@ -89,7 +89,7 @@ func compareFiles(env console.Environment, o compareOptions) error {
 	}
 	r := ratchet.CompareFiles(sides[0], sides[1], p, rule)
 	if o.JSON {
-		err = page.JSON(env.Stdout, r)
+		err = page.JSON(env.Stdout, "pawl compare", 1, r)
 	} else {
 		err = printCompared(env, r)
 	}

@@ -189,7 +189,7 @@ func stepSummary(env console.Environment, r *reporting.Report) error {
 func printGate(env console.Environment, o options, r *reporting.Report, written []string) error {
 	w := env.Stdout
 	if o.JSON {
-		return page.JSON(w, r)
+		return r.JSON(w)
 	}
 	fmt.Fprintf(w, "%s\n\n", reporting.PlainHeadline(r))
 	var rows [][]string

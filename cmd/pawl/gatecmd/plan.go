@@ -107,7 +107,7 @@ func runPlan(ctx context.Context, env console.Environment, o planOptions) error 
 	case err != nil:
 		return err
 	case o.JSON:
-		err = page.JSON(env.Stdout, power)
+		err = page.JSON(env.Stdout, "pawl gate plan", 1, power)
 	default:
 		fmt.Fprintf(env.Stdout, "%s, workload %s, at %s\n", k.Name, c.Workload.Name, c.Prepared.Point)
 		printPower(env, power, p, effect, o.budget)

@@ -144,7 +144,7 @@ func runRivals(ctx context.Context, env console.Environment, o rivalsOptions, ke
 		}
 	}
 	if o.JSON {
-		if err := page.JSON(env.Stdout, results); err != nil {
+		if err := rivalsJSON(env.Stdout, results); err != nil {
 			return err
 		}
 	} else {
@@ -171,9 +171,13 @@ func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *dev
 	})
 }
 
+func rivalsJSON(w io.Writer, results []*rivals.Result) error {
+	return page.JSON(w, "pawl rivals", 1, page.List("results", results))
+}
+
 // write writes the raw samples, and the picture where one is asked for.
 func (o rivalsOptions) write(results []*rivals.Result) error {
-	if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, results) }); err != nil ||
+	if err := page.WriteFile(o.results, func(w io.Writer) error { return rivalsJSON(w, results) }); err != nil ||
 		o.figure == "" {
 		return err
 	}

@@ -98,7 +98,7 @@ func selftest(ctx context.Context, env console.Environment, o selftestOptions) e
 		return err
 	}
 	if o.JSON {
-		err = page.JSON(env.Stdout, rows)
+		err = page.JSON(env.Stdout, "pawl gate selftest", 1, page.List("rows", rows))
 	} else {
 		fmt.Fprintf(env.Stdout, "%s, workload %s; in brackets the 95 %% interval of a rate\n\n", k.Name, t.Workload.Name)
 		err = printSelftest(env, rows)

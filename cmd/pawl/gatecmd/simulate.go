@@ -142,7 +142,7 @@ func concludeSimulation[R any](env console.Environment, o simulateOptions, rows 
 		return err
 	}
 	if o.JSON {
-		err = page.JSON(env.Stdout, rows)
+		err = page.JSON(env.Stdout, "pawl gate simulate", 1, page.List("rows", rows))
 	} else {
 		err = print(env, rows, o.comparisons)
 	}

@@ -45,7 +45,7 @@ func runStudy(ctx context.Context, env console.Environment, o options) error {
 	}
 	if !o.JSON {
 		printWinner(env.Stdout, outcome, files)
-	} else if err := page.JSON(env.Stdout, outcome); err != nil {
+	} else if err := page.JSON(env.Stdout, "pawl gate winner", 1, outcome); err != nil {
 		return err
 	}
 	return console.Answered(winnerCode(outcome.Gating.Standing, o.strict))

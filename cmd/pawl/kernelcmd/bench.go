@@ -100,6 +100,8 @@ type benchReport struct {
 	Checked *report.Checked `json:"checked,omitempty"`
 }
 
+func (r benchReport) JSON(w io.Writer) error { return page.JSON(w, "pawl bench", 1, r) }
+
 func benchmark(ctx context.Context, env console.Environment, o benchOptions) error {
 	b, err := o.Builder(env)
 	if err != nil {
@@ -132,11 +134,11 @@ func benchmark(ctx context.Context, env console.Environment, o benchOptions) err
 		return console.Answer(console.ExitNo)
 	}
 	r := benchReport{m, report.NewChecked(m.Evidence)}
-	if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, r) }); err != nil {
+	if err := page.WriteFile(o.results, r.JSON); err != nil {
 		return fmt.Errorf("the results: %w", err)
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, r)
+		return r.JSON(env.Stdout)
 	}
 	r.print(env.Stdout)
 	fmt.Fprintf(env.Stdout, "wrote %s\n", o.results)

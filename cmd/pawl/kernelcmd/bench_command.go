@@ -20,6 +20,8 @@ type commandReport struct {
 	Results []*command.Measurement `json:"results"`
 }
 
+func (r commandReport) JSON(w io.Writer) error { return page.JSON(w, "pawl bench command", 1, r) }
+
 // longRun is how long a command may take that a person has typed, where nothing else is said.
 const longRun = time.Hour
 
@@ -51,12 +53,12 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 	}
 	report := commandReport{[]*command.Measurement{m}}
 	if o.results != "" {
-		if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, report) }); err != nil {
+		if err := page.WriteFile(o.results, report.JSON); err != nil {
 			return fmt.Errorf("the results: %w", err)
 		}
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, report)
+		return report.JSON(env.Stdout)
 	}
 	fmt.Fprint(env.Stdout, m.Text())
 	if o.results != "" {

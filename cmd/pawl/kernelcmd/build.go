@@ -80,7 +80,7 @@ func runBuild(ctx context.Context, env console.Environment, o buildOptions, argu
 	case err != nil:
 		return err
 	case o.JSON:
-		return page.JSON(env.Stdout, built)
+		return page.JSON(env.Stdout, "pawl build", 1, built)
 	}
 	printBuilt(env.Stdout, built)
 	return nil

@@ -9,7 +9,6 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
-	"pawl/internal/page"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/preflight"
@@ -82,7 +81,7 @@ func runCheck(ctx context.Context, env console.Environment, o checkOptions, argu
 		env.Notice("wrote " + path)
 	}
 	if o.JSON {
-		if err := page.JSON(env.Stdout, report); err != nil {
+		if err := report.JSON(env.Stdout); err != nil {
 			return err
 		}
 	}

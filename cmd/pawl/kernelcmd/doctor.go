@@ -38,7 +38,7 @@ func doctor(ctx context.Context, env console.Environment, o console.Common) erro
 		findings = append(findings, database(ctx, place))
 	}
 	if o.JSON {
-		if err := page.JSON(env.Stdout, findings); err != nil {
+		if err := page.JSON(env.Stdout, "pawl doctor", 1, page.List("findings", findings)); err != nil {
 			return err
 		}
 	} else {

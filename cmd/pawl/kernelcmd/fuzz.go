@@ -147,11 +147,7 @@ func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, argume
 		return console.Nothingf("the point is not valid for any selected workload: nothing to test")
 	}
 	if o.JSON {
-		var result any = reports
-		if len(names) == 1 {
-			result = reports[0]
-		}
-		if err := page.JSON(env.Stdout, result); err != nil {
+		if err := page.JSON(env.Stdout, "pawl fuzz", 1, page.List("workloads", reports)); err != nil {
 			return err
 		}
 	}

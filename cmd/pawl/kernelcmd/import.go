@@ -107,7 +107,7 @@ func (o *importOptions) report(env console.Environment, run func() (*importer.Fo
 		return err
 	}
 	if o.json {
-		return page.JSON(env.Stdout, made)
+		return page.JSON(env.Stdout, "pawl import", 1, made)
 	}
 	for _, path := range made.Files {
 		fmt.Fprintf(env.Stdout, "wrote %s\n", escape.Line(path))

@@ -199,14 +199,14 @@ func (p *profiler) show(profiles []*profile.Profile) error {
 	}
 	switch w := p.env.Stdout; {
 	case p.options.JSON && comparison != nil:
-		if err := page.JSON(w, struct {
+		if err := page.JSON(w, "pawl profiles", 1, struct {
 			Profiles   []*profile.Profile  `json:"profiles"`
 			Comparison *profile.Comparison `json:"comparison"`
 		}{profiles, comparison}); err != nil {
 			return err
 		}
 	case p.options.JSON:
-		if err := page.JSON(w, profiles[0]); err != nil {
+		if err := profiles[0].JSON(w); err != nil {
 			return err
 		}
 	case comparison != nil:

@@ -60,7 +60,7 @@ func profileWanted(ctx context.Context, env console.Environment, o profileOption
 		}
 	}
 	if o.JSON {
-		if err := page.JSON(env.Stdout, profiles); err != nil {
+		if err := page.JSON(env.Stdout, "pawl profiles", 1, page.List("profiles", profiles)); err != nil {
 			return err
 		}
 	}

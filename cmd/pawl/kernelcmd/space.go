@@ -64,7 +64,7 @@ func showSpace(ctx context.Context, env console.Environment, o console.Common, a
 		return err
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, result)
+		return page.JSON(env.Stdout, "pawl space", 1, result)
 	}
 	return printSpace(env, result)
 }

@@ -127,7 +127,7 @@ func runApply(ctx context.Context, env console.Environment, o applyOptions) erro
 		return err
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, result)
+		return page.JSON(env.Stdout, "pawl apply", 1, result)
 	}
 	printApplied(env, result)
 	return nil

@@ -93,7 +93,7 @@ func copyStudies(ctx context.Context, env console.Environment, o copyOptions, ar
 		}
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, copied)
+		return page.JSON(env.Stdout, "pawl studies copy", 1, page.List("copied", copied))
 	}
 	for _, c := range copied {
 		fmt.Fprintf(env.Stdout, "study %d of %s is study %d of %s: %s, digest %s\n", c.From, from.Path(), c.To, to.Path(),

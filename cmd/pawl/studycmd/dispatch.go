@@ -182,7 +182,7 @@ func (o *dispatchOptions) write(env console.Environment, plan *dispatch.Plan) er
 		return err
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, dispatched{plan, table, files})
+		return page.JSON(env.Stdout, "pawl dispatch", 1, dispatched{plan, table, files})
 	}
 	if err := dispatch.Text(env.Stdout, plan); err != nil {
 		return err

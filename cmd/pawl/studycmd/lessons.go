@@ -53,7 +53,7 @@ func showLessons(ctx context.Context, env console.Environment, o console.Common,
 	case len(all) == 0:
 		return noLessons(ctx, store, kernel)
 	case o.JSON:
-		return page.JSON(env.Stdout, all)
+		return page.JSON(env.Stdout, "pawl studies lessons", 1, page.List("workloads", all))
 	}
 	for i, l := range all {
 		if i > 0 {

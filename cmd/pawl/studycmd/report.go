@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/internal/page"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -68,7 +67,7 @@ func concludeStudy(ctx context.Context, env console.Environment, o console.Commo
 	case err != nil:
 		return summary, err
 	case o.JSON:
-		return summary, page.JSON(env.Stdout, summary)
+		return summary, summary.JSON(env.Stdout)
 	}
 	return summary, report.Text(env.Stdout, summary, files)
 }

@@ -156,7 +156,7 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 		fmt.Fprintf(env.Stderr, "wrote %s\n", o.figure)
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, report)
+		return page.JSON(env.Stdout, "pawl simulate", 1, report)
 	}
 	return report.WriteTable(env.Stdout)
 }

@@ -99,7 +99,7 @@ func listStudies(ctx context.Context, env console.Environment, o options) error 
 		rows = append(rows, l.Row())
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, all)
+		return page.JSON(env.Stdout, "pawl studies list", 1, page.List("studies", all))
 	}
 	return page.Table(env.Stdout, report.LineHeader, rows)
 }
@@ -122,7 +122,7 @@ func showStudy(ctx context.Context, env console.Environment, o options, argument
 		return err
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, struct {
+		return page.JSON(env.Stdout, "pawl studies show", 1, struct {
 			Study  studies.Study `json:"study"`
 			Trials []trial.Trial `json:"trials"`
 			Rounds []trial.Round `json:"rounds"`
