@@ -51,7 +51,7 @@ func (s *Store) Copy(ctx context.Context, study int64, to *Store) (Copied, error
 	}
 	content.storable(to.engine)
 	copied := Copied{From: study, Digest: content.digest(), Rows: len(content)}
-	_, err = to.transact(ctx, 0, func(tx session) (err error) {
+	err = to.transact(ctx, 0, func(tx session) (err error) {
 		copied.To, err = content.write(ctx, tx)
 		return err
 	})

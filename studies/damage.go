@@ -157,8 +157,11 @@ func (s *Store) damageOf(ctx context.Context, study int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lazy && !d.examined[study] {
-		rows, err := s.unsound(ctx, digestedTables, study)
-		if err != nil {
+		var rows map[int64][]string
+		if err := s.read(ctx, func() (err error) {
+			rows, err = s.unsound(ctx, digestedTables, study)
+			return err
+		}); err != nil {
 			return err
 		}
 		d.examined[study] = true

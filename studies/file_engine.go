@@ -29,7 +29,7 @@ func (f *file) begin(ctx context.Context, _ int64) (transaction, error) {
 		return transaction{}, err
 	}
 	tx, err := f.db.BeginTx(ctx, nil)
-	return transaction{tx, func() bool { return false }, func() {}}, err
+	return transaction{tx, func() {}}, err
 }
 
 func (f *file) renew(context.Context, int64) error { return nil }

@@ -80,7 +80,7 @@ func (s *Store) migrateWith(ctx context.Context, texts []string) error {
 	defer done()
 	version, err := s.engine.version(ctx) // another process may have migrated meanwhile
 	for ; err == nil && version < int64(len(texts)); version++ {
-		_, err = s.transact(ctx, 0, func(tx session) error {
+		err = s.transact(ctx, 0, func(tx session) error {
 			_, err := tx.exec(ctx, texts[version])
 			if err == nil && version+1 == digested {
 				err = digestOld(ctx, tx)

@@ -1,8 +1,11 @@
 package studies
 
 import (
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 
@@ -41,15 +44,27 @@ func sentence(config *pgx.ConnConfig, err error) string {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Sprintf("%s cannot be reached: the host %s is not known", name, unknown.Name)
 	}
-	if unreachable(err) {
+	if errors.As(err, new(*pgconn.ConnectError)) {
 		return fmt.Sprintf("%s cannot be reached: %s", name, lastLine(err))
 	}
 	return ""
 }
 
-// unreachable reports whether no connection could be made, for another reason than the server's own word.
-func unreachable(err error) bool {
-	return errors.As(err, new(*pgconn.ConnectError))
+// ConnectionLost reports whether an error is of the connection and not of what was asked: the server
+// is restarted, or the network is gone. What was being done may have been done.
+func ConnectionLost(err error) bool {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// 57P0x is a shutdown, 08 a connection, 40 a conflict of transactions.
+		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") ||
+			strings.HasPrefix(refused.Code, "40")
+	}
+	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn, sql.ErrConnDone} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return errors.As(err, new(*pgconn.ConnectError)) || errors.As(err, new(net.Error)) ||
+		err != nil && (pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed"))
 }
 
 // lastLine is why the last address that was tried did not answer.

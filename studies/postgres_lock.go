@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // A study's lock is an advisory lock of one connection, and whoever holds it writes to the
@@ -108,34 +106,19 @@ func (p *postgres) begin(ctx context.Context, study int64) (t transaction, err e
 	h := p.held[study]
 	p.mu.Unlock()
 	var conn *sql.Conn
-	var end func()
 	if h != nil {
 		h.mu.Lock()
-		conn, end = h.conn, h.mu.Unlock
+		conn, t.end = h.conn, h.mu.Unlock
 	} else {
 		if conn, err = p.db.Conn(ctx); err != nil {
-			return transaction{lost: func() bool { return unreachable(err) }}, err
+			return t, err
 		}
-		end = func() { conn.Close() }
+		t.end = func() { conn.Close() }
 	}
-	t = transaction{lost: func() bool { return closed(conn) }, end: end}
 	if t.Tx, err = conn.BeginTx(ctx, nil); err != nil {
-		lost := t.lost()
-		t.lost = func() bool { return lost }
-		end()
+		t.end()
 	}
 	return t, err
-}
-
-func closed(conn *sql.Conn) bool {
-	gone := true
-	err := conn.Raw(func(raw any) error {
-		if c, ok := raw.(*stdlib.Conn); ok {
-			gone = c.Conn().IsClosed()
-		}
-		return nil
-	})
-	return gone || err != nil
 }
 
 // renew tries until the server answers and the study's lock is free, which it becomes when

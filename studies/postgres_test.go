@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,6 +88,64 @@ func TestALostConnectionLosesNothing(t *testing.T) {
 	other := testEngines["postgres"].open(t, place)
 	if _, err := other.Lock(id); !errors.Is(err, ErrBusy) {
 		t.Errorf("the lock was lost with a connection: %v", err)
+	}
+}
+
+// A study whose connections the server ends while it is read is read as it is, and each row once.
+func TestALostConnectionIsReadAgain(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	place := server.Database(t)
+	store := testEngines["postgres"].open(t, place)
+	id := begun(t, store)
+	const trials = 40
+	if err := recordTrials(store.Recorder(id), 0, trials); err != nil {
+		t.Fatal(err)
+	}
+	var reading sync.WaitGroup
+	stop := make(chan struct{})
+	reading.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				postgrestest.Exec(t, place, terminate)
+			}
+		}
+	})
+	read := func() error {
+		past, err := store.Past(t.Context(), id)
+		all, err2 := store.List(t.Context())
+		pulse, err3 := store.Pulse(t.Context(), id)
+		if err := errors.Join(err, err2, err3); err != nil {
+			return err
+		}
+		if len(past.Trials) != trials || len(all) != 1 || pulse.Trials != trials {
+			return fmt.Errorf("%d trials, %d studies, %+v", len(past.Trials), len(all), pulse)
+		}
+		return nil
+	}
+	for range 100 {
+		if err := read(); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(stop)
+	reading.Wait()
+	server.Stop(t) // and one that is away is waited for
+	done := make(chan error, 1)
+	go func() { done <- read() }()
+	time.Sleep(50 * time.Millisecond) // so that it finds nobody at first
+	server.Restart(t)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	server.Stop(t)
+	store.reconnecting = 200 * time.Millisecond
+	if err := read(); err == nil || !strings.Contains(err.Error(), "did not come back within 200ms") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -22,14 +22,16 @@ func (s *Store) Pulse(ctx context.Context, study int64) (p Pulse, err error) {
 		return p, err
 	}
 	var found int
-	err = s.db.queryRow(ctx,
-		[]any{&found, &p.Ended, &p.Elapsed, &p.Rounds, &p.Gatings, &p.Across, &p.Profiles, &p.Trials, &p.Finished,
-			&p.Failed}, `SELECT
+	targets := []any{&found, &p.Ended, &p.Elapsed, &p.Rounds, &p.Gatings, &p.Across, &p.Profiles, &p.Trials, &p.Finished,
+		&p.Failed}
+	err = s.read(ctx, func() error {
+		return s.db.queryRow(ctx, targets, `SELECT
 		(SELECT COUNT(*) FROM studies WHERE id = ?1), COALESCE((SELECT ended FROM studies WHERE id = ?1), ''),
 		COALESCE((SELECT elapsed_ns FROM studies WHERE id = ?1), 0),
 		(SELECT COUNT(*) FROM rounds WHERE study = ?1), (SELECT COUNT(*) FROM gatings WHERE study = ?1),
 		(SELECT COUNT(*) FROM across WHERE study = ?1), (SELECT COUNT(*) FROM profiles WHERE study = ?1),
 		COUNT(*), COALESCE(SUM(told), 0), COUNT(CASE WHEN stage <> '' THEN 1 END) FROM trials WHERE study = ?1`, study)
+	})
 	if err != nil {
 		return p, fmt.Errorf("reading study %d: %w", study, err)
 	}

@@ -37,8 +37,9 @@ const partOfTrials = 2500
 // which the last part finds too.
 func (s *Store) trials(ctx context.Context, study int64) ([]trial.Trial, error) {
 	var count int
-	if err := s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?",
-		study); err != nil {
+	if err := s.read(ctx, func() error {
+		return s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?", study)
+	}); err != nil {
 		return nil, fmt.Errorf("reading study %d: %w", study, err)
 	}
 	parts := make([][]trial.Trial, 1+count/partOfTrials)

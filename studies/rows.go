@@ -157,14 +157,18 @@ func readRows[T any](ctx context.Context, s *Store, study int64, table, rest str
 	c := row(&one)
 	targets := c.values()
 	var all []T
-	err := s.db.query(ctx, func(rows *sql.Rows) error {
-		one = none
-		if err := rows.Scan(targets...); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
-		}
-		all = append(all, one)
-		return nil
-	}, "SELECT "+strings.Join(c.names(), ", ")+" FROM "+table+" WHERE study = ? "+rest, append([]any{study}, more...)...)
+	statement := "SELECT " + strings.Join(c.names(), ", ") + " FROM " + table + " WHERE study = ? " + rest
+	err := s.read(ctx, func() error {
+		all = nil
+		return s.db.query(ctx, func(rows *sql.Rows) error {
+			one = none
+			if err := rows.Scan(targets...); err != nil {
+				return fmt.Errorf("%s: %w", table, err)
+			}
+			all = append(all, one)
+			return nil
+		}, statement, append([]any{study}, more...)...)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading study %d: %w", study, err)
 	}

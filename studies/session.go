@@ -92,8 +92,8 @@ func (s session) values(arguments []any) ([]any, error) {
 func (s *Store) change(ctx context.Context, study int64, do func(tx session) (rowKey, error)) error {
 	var row rowKey
 	var digest string
-	for deadline := time.Now().Add(s.reconnecting); ; {
-		lost, err := s.transact(ctx, study, func(tx session) error {
+	return s.retry(ctx, study, func() error {
+		return s.transact(ctx, study, func(tx session) error {
 			if done, err := row.has(ctx, tx, digest); done || err != nil {
 				return err
 			}
@@ -107,7 +107,17 @@ func (s *Store) change(ctx context.Context, study int64, do func(tx session) (ro
 			}
 			return err
 		})
-		if err == nil || !lost || time.Now().After(deadline) {
+	})
+}
+
+// read runs do again, from its beginning, where the connection was lost meanwhile.
+func (s *Store) read(ctx context.Context, do func() error) error { return s.retry(ctx, 0, do) }
+
+// retry waits for a lost connection to come back, and tries again.
+func (s *Store) retry(ctx context.Context, study int64, try func() error) error {
+	for deadline := time.Now().Add(s.reconnecting); ; {
+		err := try()
+		if err == nil || ctx.Err() != nil || !ConnectionLost(err) || time.Now().After(deadline) {
 			return err
 		}
 		wait, cancel := context.WithDeadline(ctx, deadline)
@@ -120,20 +130,18 @@ func (s *Store) change(ctx context.Context, study int64, do func(tx session) (ro
 	}
 }
 
-// transact runs a function in one transaction, and reports whether its connection was lost.
-func (s *Store) transact(ctx context.Context, study int64, do func(tx session) error) (lost bool, err error) {
+// transact runs a function in one transaction.
+func (s *Store) transact(ctx context.Context, study int64, do func(tx session) error) error {
 	tx, err := s.engine.begin(ctx, study)
 	if err != nil {
-		return tx.lost != nil && tx.lost(), s.engine.explain(err)
+		return s.engine.explain(err)
 	}
 	defer tx.end()
 	if err = do(session{tx, s.engine}); err == nil {
-		err = s.engine.explain(tx.Commit())
-		return err != nil && tx.lost(), err
+		return s.engine.explain(tx.Commit())
 	}
-	lost = tx.lost()
-	if undone := tx.Rollback(); undone != nil && !lost && !errors.Is(undone, sql.ErrTxDone) {
+	if undone := tx.Rollback(); undone != nil && !ConnectionLost(err) && !errors.Is(undone, sql.ErrTxDone) {
 		err = errors.Join(err, undone)
 	}
-	return lost, err
+	return err
 }

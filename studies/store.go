@@ -73,12 +73,10 @@ type studyWriter interface {
 	renew(ctx context.Context, study int64) error
 }
 
-// transaction is one in progress. lost reports whether its connection is gone, so that
-// nobody knows whether it was committed.
+// transaction is one in progress.
 type transaction struct {
 	*sql.Tx
-	lost func() bool
-	end  func()
+	end func()
 }
 
 // NewerVersionError says that a database was written by a newer pawl.

@@ -207,7 +207,9 @@ func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 	}
 	var study Study
 	c := study.columns()
-	err := s.db.queryRow(ctx, c.values(), "SELECT "+strings.Join(c.names(), ", ")+" FROM studies WHERE id = ?", id)
+	err := s.read(ctx, func() error {
+		return s.db.queryRow(ctx, c.values(), "SELECT "+strings.Join(c.names(), ", ")+" FROM studies WHERE id = ?", id)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return Study{}, fmt.Errorf("%w: %d in %s", ErrNoStudy, id, s.path)
 	}
@@ -220,7 +222,7 @@ func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 // List returns all studies, newest first; those that are damaged by their number.
 func (s *Store) List(ctx context.Context) ([]Study, error) {
 	var all []Study
-	err := s.db.query(ctx, func(rows *sql.Rows) error {
+	one := func(rows *sql.Rows) error {
 		var study Study
 		err := rows.Scan(append(study.columns().values(), &study.Rounds)...)
 		if damage := s.damage.of(s.path, study.ID); damage != nil {
@@ -231,9 +233,13 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 		}
 		all = append(all, study)
 		return nil
-	}, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+`,
-		(SELECT COUNT(DISTINCT number) FROM rounds WHERE study = studies.id AND phase = ?)
-		FROM studies ORDER BY id DESC`, string(trial.Confirmation))
+	}
+	err := s.read(ctx, func() error {
+		all = nil
+		return s.db.query(ctx, one, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+`,
+			(SELECT COUNT(DISTINCT number) FROM rounds WHERE study = studies.id AND phase = ?)
+			FROM studies ORDER BY id DESC`, string(trial.Confirmation))
+	})
 	if err != nil {
 		return nil, fmt.Errorf("listing studies: %w", err)
 	}

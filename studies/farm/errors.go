@@ -3,9 +3,6 @@ package farm
 import (
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -36,18 +33,4 @@ func (f *Farm) explain(doing string, err error) error {
 		}
 	}
 	return fmt.Errorf("%s: %w", doing, studies.ExplainServer(f.config, err))
-}
-
-// lost reports whether an error is of the connection and not of what was asked: the server
-// is restarted, or the network is gone. What was being done may have been done.
-func lost(err error) bool {
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		// 57P0x is a shutdown, 08 a connection, 40 a conflict of transactions.
-		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") ||
-			strings.HasPrefix(refused.Code, "40")
-	}
-	return errors.As(err, new(*pgconn.ConnectError)) || errors.As(err, new(net.Error)) ||
-		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
-		errors.Is(err, net.ErrClosed) ||
-		err != nil && (pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed"))
 }

@@ -32,6 +32,8 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
+
+	"pawl/studies"
 )
 
 // Protocol is the version of what travels between those who ask and those who work.
@@ -217,7 +219,7 @@ const Patience = 2 * time.Minute
 func (f *Farm) persist(ctx context.Context, doing string, do func(context.Context) error) error {
 	for start, pause := time.Now(), 20*time.Millisecond; ; pause = min(2*pause, time.Second) {
 		err := do(ctx)
-		if err == nil || !lost(err) || ctx.Err() != nil {
+		if err == nil || !studies.ConnectionLost(err) || ctx.Err() != nil {
 			return f.explain(doing, err)
 		}
 		if time.Since(start) > Patience {
