@@ -23,10 +23,10 @@ var (
 	listed  = regexp.MustCompile("(?m)^\\| `\"(pawl [a-z ]+)\"` \\| (\\d+) \\|")
 )
 
-// Every format that is written stands in the reference with its version, and no other.
+// Every format that is written stands in docs/notes/json.md with its version, and no other.
 func TestFormatsAreDescribed(t *testing.T) {
 	described := map[string]string{}
-	for _, row := range listed.FindAllStringSubmatch(readPage(t, "reference.md"), -1) {
+	for _, row := range listed.FindAllStringSubmatch(readPage(t, "notes/json.md"), -1) {
 		described[row[1]] = row[2]
 	}
 	found := map[string]string{"pawl baseline": "3", "pawl record": "2"}

@@ -13,7 +13,7 @@ type head struct {
 	Version int    `json:"version"`
 }
 
-// JSON writes an object for programs, which begins with its format and the version of it. docs/reference.md
+// JSON writes an object for programs, which begins with its format and the version of it. docs/notes/json.md
 // lists the formats. The version grows where a field goes or means something else, and not where one is added.
 func JSON(w io.Writer, format string, version int, value any) error {
 	var fields, text bytes.Buffer

@@ -286,7 +286,8 @@ func TestRendering(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text, picture, encoded bytes.Buffer
-	if err := errors.Join(report.WriteTable(&text), report.WriteSVG(&picture), page.JSON(&encoded, "pawl simulate", 1, report)); err != nil {
+	if err := errors.Join(report.WriteTable(&text), report.WriteSVG(&picture),
+		page.JSON(&encoded, "pawl simulate", 1, report)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"all 2 spaces, 4 seeds", "bowl: 64 points, 56 of them work", "25 trials", "random",
