@@ -8,7 +8,9 @@
  *
  *  1. Each block of a persistent grid counts the tiles of all groups. Tile by tile it then finds
  *     the group by bisection; tiles of a group that have the same columns follow each other, so
- *     that weights are read from memory once.
+ *     that weights are read from memory once. With MIXED the tiles of the next group with these
+ *     columns come then, so that groups of few rows, which wait for memory, run beside groups of
+ *     many, which wait for the tensor cores; without, the other columns of the group.
  *  2. One thread, the producer, copies tiles of A and B into a ring of STAGES places by the tensor
  *     copy engine, with PIECE A in pieces of so many rows as far as the group has rows. What
  *     lies behind them, of the next group or left over in the ring, is multiplied too, and not
@@ -212,11 +214,11 @@ struct Place {
 };
 
 /* One memory for all: the ring, what warps turn, the barriers, and for every group where its tiles
- * end. The swizzle counts from multiples of 1,024 bytes. */
+ * end and its rows begin. The swizzle counts from multiples of 1,024 bytes. */
 struct Layout {
     unsigned ring, out, full, empty, turns;
-    int *ends;
-    __device__ __forceinline__ Layout(char *memory)
+    int *ends, *offsets;
+    __device__ __forceinline__ Layout(char *memory, int E)
     {
         const unsigned start = shared_address(memory);
         ring = (start + 1023) / 1024 * 1024;
@@ -225,30 +227,34 @@ struct Layout {
         empty = full + 8 * STAGES;
         turns = empty + 8 * STAGES;
         ends = (int *)(memory + (turns + 16 - start));
+        offsets = ends + E;
     }
 };
 
 struct Problem {
     const int *offsets;
-    const int *ends; /* of the groups' tiles */
+    const int *ends; /* of the groups' tiles, of the first columns */
     int E, columns, steps;
+    __device__ __forceinline__ int tiles() const { return ends[E - 1] * columns; }
 };
 
 /* count_tiles is for one warp: the first so many tiles are those of the groups up to each. */
-INLINE void count_tiles(int *ends, const int *offsets, int E, int columns)
+INLINE void count_tiles(const Layout &at, const int *offsets, int E)
 {
     int before = 0;
-    for (int first = 0; first < E; first += 32) {
+    for (int first = 0; first <= E; first += 32) {
         const int group = first + threadIdx.x;
-        const int rows = group < E ? offsets[group + 1] - offsets[group] : 0;
-        int end = (rows + BLOCK_M - 1) / BLOCK_M * columns;
+        const int start = offsets[min(group, E)], rows = offsets[min(group + 1, E)] - start;
+        int end = (rows + BLOCK_M - 1) / BLOCK_M;
         UNROLL for (int distance = 1; distance < 32; distance *= 2) {
             const int other = __shfl_up_sync(0xffffffffu, end, distance);
             end += threadIdx.x >= distance ? other : 0;
         }
         end += before;
         if (group < E)
-            ends[group] = end;
+            at.ends[group] = end;
+        if (group <= E)
+            at.offsets[group] = start;
         before = __shfl_sync(0xffffffffu, end, 31);
     }
 }
@@ -258,23 +264,26 @@ struct Tile { int group, row, end, column; };
 
 INLINE Tile tile_at(const Problem &problem, int number)
 {
+    const int all = problem.ends[problem.E - 1];
+    const int index = MIXED ? number % all : number / problem.columns;
     int low = 0, high = problem.E - 1; /* the first group whose tiles end beyond */
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (problem.ends[middle] > number)
+        if (problem.ends[middle] > index)
             high = middle;
         else
             low = middle + 1;
     }
     const int start = problem.offsets[low], end = problem.offsets[low + 1];
-    const int rows = (end - start + BLOCK_M - 1) / BLOCK_M;
-    const int within = number - (low > 0 ? problem.ends[low - 1] : 0);
-    return {low, start + within % rows * BLOCK_M, end, within / rows * BLOCK_N};
+    const int before = low > 0 ? problem.ends[low - 1] : 0, rows = problem.ends[low] - before;
+    const int within = number - before * problem.columns;
+    const int row = MIXED ? index - before : within % rows, column = MIXED ? number / all : within / rows;
+    return {low, start + row * BLOCK_M, end, column * BLOCK_N};
 }
 
 INLINE void produce(const Layout &at, const TensorMap *a_map, const TensorMap *b_map, const Problem &problem)
 {
-    const int tiles = problem.ends[problem.E - 1];
+    const int tiles = problem.tiles();
     Place place;
     place.parity = 1; /* a new ring is empty */
     for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
@@ -356,7 +365,7 @@ INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][BLOCK_N /
 
 INLINE void consume(const Layout &at, __nv_bfloat16 *c, int consumer, const Problem &problem, int N)
 {
-    const int tiles = problem.ends[problem.E - 1], rows = PINGPONG ? 0 : consumer * ROWS;
+    const int tiles = problem.tiles(), rows = PINGPONG ? 0 : consumer * ROWS;
     const int stride = PINGPONG ? 2 * gridDim.x : gridDim.x;
     int parity = consumer ^ 1; /* the first turn is the first consumer's */
     Place place;
@@ -381,8 +390,12 @@ gemm_grouped(const __grid_constant__ TensorMap a_map, const __grid_constant__ Te
              __nv_bfloat16 *c, int T, int E, int N, int K)
 {
     extern __shared__ char memory[];
-    const Layout at(memory);
-    const Problem problem = {offsets, at.ends, E, (N + BLOCK_N - 1) / BLOCK_N, (K + BLOCK_K - 1) / BLOCK_K};
+    const Layout at(memory, E);
+    const Problem problem = {at.offsets, at.ends, E, (N + BLOCK_N - 1) / BLOCK_N, (K + BLOCK_K - 1) / BLOCK_K};
+    if (threadIdx.x == 64) {
+        asm volatile("prefetch.tensormap [%0];" :: "l"(&a_map) : "memory");
+        asm volatile("prefetch.tensormap [%0];" :: "l"(&b_map) : "memory");
+    }
     if (threadIdx.x == 32) {
         UNROLL for (int stage = 0; stage < STAGES; stage++) {
             barrier_init(at.full + 8 * stage, 1);
@@ -393,7 +406,7 @@ gemm_grouped(const __grid_constant__ TensorMap a_map, const __grid_constant__ Te
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     if (threadIdx.x < 32)
-        count_tiles(at.ends, offsets, E, problem.columns);
+        count_tiles(at, offsets, E);
     __syncthreads();
 
     if (threadIdx.x < 128) {
