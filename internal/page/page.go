@@ -3,7 +3,7 @@
 // terminal, in a report of a study and in a report of the gate.
 //
 //  1. Numbers become text by the functions for units. What is not known is written
-//     as such (~ or ±∞), never as a bare number.
+//     as such (~ or "too few runs"), never as a bare number.
 //  2. Tables and Markdown escape what comes from outside (internal/escape).
 //  3. WriteFile replaces a file completely or not at all.
 //

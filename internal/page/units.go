@@ -12,7 +12,7 @@ const (
 	// Unknown stands where there is no number.
 	Unknown = "~"
 	// Unbounded stands for an interval that too few measurements leave open.
-	Unbounded = "±∞"
+	Unbounded = "too few runs"
 )
 
 // Milliseconds writes a time with four significant digits, in the unit that suits it.

@@ -21,7 +21,7 @@ func TestUnits(t *testing.T) {
 		Change(-0.0321):          "-3.2 %",
 		Change(0.5):              "+50.0 %",
 		TimeInterval(stats.Interval{Low: 0.5, High: 2}):        "500 µs to 2 ms",
-		TimeInterval(stats.Unbounded()):                        "±∞",
+		TimeInterval(stats.Unbounded()):                        "too few runs",
 		RatioInterval(stats.Interval{Low: 1, High: 2}):         "1.00 to 2.00",
 		ChangeInterval(stats.Interval{Low: -0.01, High: 0.02}): "-1.0 % to +2.0 %",
 		Bytes(48 << 10): "48 KiB", Bytes(100): "100 bytes", Bytes(5 << 29): "2.5 GiB",

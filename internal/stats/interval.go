@@ -14,7 +14,7 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Unbounded is the interval of a positive figure of which too little is known: see [MinimumSamples]. Print it as ±∞.
+// Unbounded is the interval of a positive figure of which too little is known: see [MinimumSamples].
 func Unbounded() Interval { return Interval{High: math.Inf(1)} }
 
 // Bounded reports whether the interval says anything.
@@ -64,7 +64,7 @@ func (i Interval) RelativeWidth(center float64) float64 {
 // MinimumSamples returns how many independent samples any interval of the median
 // needs before it can reach the level: 6 at 0.95. Between the lowest and the
 // highest of n samples the median lies with probability 1-2^(1-n), and no interval
-// made of the samples is wider than that. With fewer, print the interval as ±∞.
+// made of the samples is wider than that. With fewer it is unbounded.
 func MinimumSamples(level float64) int {
 	requireLevel(level)
 	return int(math.Ceil(1 - math.Log2(1-level)))

@@ -144,7 +144,7 @@ func (m *Measurement) warnings() []string {
 	}
 	if !m.Interval.Bounded() {
 		found = append(found,
-			fmt.Sprintf("a 95 %% interval takes at least %d runs (--runs): hence ±∞", stats.FewestForInterval))
+			fmt.Sprintf("a 95 %% interval takes at least %d runs (--runs)", stats.FewestForInterval))
 	}
 	if len(m.Times) > 2 && m.Times[0] > coldFirst*stats.Quantile(m.Times[1:], 0.75) {
 		advice := "--warmup 3 runs the command before it counts"
@@ -177,7 +177,7 @@ func (m *Measurement) Text() string {
 	ms := func(seconds float64) string { return page.Milliseconds(1e3 * seconds) }
 	interval := stats.Interval{Low: 1e3 * m.Interval.Low, High: 1e3 * m.Interval.High}
 	fmt.Fprintf(&text, "%s\n", escape.Line(m.Command))
-	fmt.Fprintf(&text, "%s, 95 %% interval %s, over %s (CV %.1f %%, robust CV %.1f %%)\n",
+	fmt.Fprintf(&text, "%s, 95 %% interval: %s, over %s (CV %.1f %%, robust CV %.1f %%)\n",
 		ms(m.Median), page.TimeInterval(interval), page.Count(len(m.Times), "run"), 100*m.CV, 100*m.Variation)
 	fmt.Fprintf(&text, "mean %s ± %s, user %s, system %s\n", ms(m.Mean), orNone(ms(m.Stddev)), orNone(ms(m.User)),
 		orNone(ms(m.System)))

@@ -96,7 +96,7 @@ func TestMeasuredPictures(t *testing.T) {
 				{Name: "default", Milliseconds: 4, Interval: stats.Interval{Low: 3.9, High: 4.1}},
 				{Name: "1", Milliseconds: 2, Interval: stats.Unbounded(), Best: true},
 			}),
-		"default 4 ms (3.9 ms to 4.1 ms); 1 2 ms (±∞)")
+		"default 4 ms (3.9 ms to 4.1 ms); 1 2 ms (too few runs)")
 	change := func(name string, from, to int64) []Change {
 		return []Change{{name, space.IntegerValue(from), space.IntegerValue(to)}}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -64,16 +65,17 @@ func warnings(s *Summary) []string {
 	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval && s.Advice.Verdict != Promising {
 		found = append(found,
 			fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, "+
-				"--budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
+				"--budget).", s.Winner.Rounds, stats.FewestForInterval))
 	}
 	if budget := s.Study.Options.Budget; budget > 0 && budget <= trial.QuickBudget && s.Search.OK > 0 {
-		found = append(found, fmt.Sprintf("This is a rough answer: %v are little time for a search.", budget))
+		found = append(found, fmt.Sprintf("This is a rough answer: %v are little time for a search.",
+			budget.Round(time.Second)))
 	}
 	if s.Evidence != nil && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 && s.Study.Ended != trial.Stopped {
 		found = append(found, "What each change is worth was not measured: too little time was left (--budget).")
 	}
 	if s.Winner == nil && len(s.Top) > 0 {
-		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")
+		found = append(found, "Each time is that of one process, which has no 95 % interval.")
 	}
 	if s.Evidence != nil && s.Evidence.Interval.Bounded() && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
 		found = append(found, tooClose(s))

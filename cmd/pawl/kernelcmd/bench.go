@@ -153,7 +153,7 @@ func (r benchReport) warnings() []string {
 	}
 	if !r.Interval.Bounded() {
 		found = append(found,
-			fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", devices.FewestProcesses))
+			fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds)", devices.FewestProcesses))
 	}
 	if math.Abs(r.Drift) > report.LargeDrift {
 		found = append(found,
@@ -164,7 +164,7 @@ func (r benchReport) warnings() []string {
 
 func (r benchReport) print(w io.Writer) {
 	fmt.Fprintf(w,
-		"%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, robust CV "+
+		"%s, workload %s, at %s\n%s, 95 %% interval: %s, over %d processes of %d samples (CV %.1f %%, robust CV "+
 			"%.1f %%)\n",
 		r.Kernel, r.Workload, r.Point, r.Environment.Measure.Text(r.Milliseconds), r.Environment.Measure.Interval(r.Interval),
 		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
