@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pawl/gate"
+	"pawl/gate/baseline"
 	"pawl/gate/reporting"
 	"pawl/internal/executable"
 	"pawl/internal/githubtest"
@@ -153,14 +154,25 @@ func (s *scratch) merge(branches ...string) (before, after string) {
 }
 
 // onMain returns a file of the remote's main; empty where there is none.
-func (s *scratch) onMain(name string) string {
-	cmd := exec.Command("git", "--git-dir", s.remote, "show", "main:"+name)
+func (s *scratch) onMain(name string) string { return s.at("main", name) }
+
+// at returns a file of a branch of the remote; empty where there is none.
+func (s *scratch) at(branch, name string) string {
+	cmd := exec.Command("git", "--git-dir", s.remote, "show", branch+":"+name)
 	cmd.Env = s.env
 	output, err := cmd.Output()
 	if err != nil {
 		return ""
 	}
 	return string(output)
+}
+
+// restored brings the stored baseline to the person's desk.
+func (s *scratch) restored() {
+	s.t.Helper()
+	if output, code := s.pawl("ci", "baseline", "--restore"); code != 0 || !strings.HasPrefix(output, "restored ") {
+		s.t.Fatalf("%d: %s", code, output)
+	}
 }
 
 // pushed is the event of a push to main.
@@ -267,7 +279,7 @@ func (s *scratch) comment(pull int) (c githubtest.Comment, first string) {
 // left out, because those of two moments say nothing about each other.
 type held struct{ Source, Point string }
 
-// baseline is what main holds kernels to on this device, and what they gained at last.
+// baseline is what kernels are held to on this device, and what they gained at last.
 func (s *scratch) baseline() map[string]held {
 	s.t.Helper()
 	var file struct {
@@ -277,7 +289,7 @@ func (s *scratch) baseline() map[string]held {
 			Provisional *held
 		}
 	}
-	if text := s.onMain("results/baseline.json"); text != "" {
+	if text := s.at(baseline.Branch, "results/baseline.json"); text != "" {
 		if err := json.Unmarshal([]byte(text), &file); err != nil {
 			s.t.Fatal(err)
 		}

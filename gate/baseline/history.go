@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"pawl/gate"
@@ -148,6 +149,17 @@ func ParseHistory(content []byte) (events []Event, damaged int) {
 		events = append(events, e)
 	}
 	return events, damaged
+}
+
+// Decisions are what people have decided in one history, and another one does not have.
+func Decisions(events, known []Event) (decided []Event) {
+	for _, e := range events {
+		same := func(o Event) bool { return o.Time.Equal(e.Time) && o.Key == e.Key }
+		if e.Decision() && !slices.ContainsFunc(known, same) {
+			decided = append(decided, e)
+		}
+	}
+	return decided
 }
 
 // digestKey begins the last part of a line: a digest of what stands before it. Lines of

@@ -50,6 +50,26 @@ func Merge(base, ours, theirs *File) (merged *File, chosen []string) {
 	return merged, chosen
 }
 
+// Branch is the one of origin that keeps baseline and history, in commits of their own: main's rules may let
+// no job push there.
+const Branch = "pawl-baselines"
+
+// Follow moves a file as people have decided by another one, where the events are.
+func (f *File) Follow(decided *File, events []Event) {
+	for _, e := range events {
+		if e.Verdict == Removed {
+			f.Remove(func(entry Entry) bool { return entry.Kernel == e.Kernel })
+			continue
+		}
+		for _, a := range decided.Accepted {
+			if entry, ok := decided.Find(a.Key); ok && a.Key == e.Key && a.Time.Equal(e.Time) {
+				f.Accept(entry, a)
+				f.Keep(entry.Source, decided.Sources[entry.Source])
+			}
+		}
+	}
+}
+
 // side is what a file has of a key.
 type side struct {
 	entry, best, gain packed // without a median where there is none beside the entry

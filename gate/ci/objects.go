@@ -16,7 +16,7 @@ func (s *publishing) fetch(ctx context.Context) (string, error) {
 	switch {
 	case err != nil:
 		return "", again{err}
-	case tip == "":
+	case tip == "" && !s.apart():
 		return "", fmt.Errorf("%s has no branch %s", s.Remote, s.Branch)
 	}
 	return tip, nil

@@ -23,7 +23,8 @@ import (
 type Publication struct {
 	// Baseline is the file; the history lies beside it.
 	Baseline string
-	// Branch is its name on the remote.
+	// Branch is its name on the remote: [baseline.Branch], which is made where there is none and has
+	// nothing else, or the branch that is checked out.
 	Branch string
 	// Remote is the name of a remote; empty means origin.
 	Remote string
@@ -131,9 +132,16 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 	if s.events, err = readIfThere(baseline.HistoryPath(p.Baseline)); err != nil {
 		return nil, err
 	}
+	if _, err := git.Resolve(ctx, root, git.Tracked(baseline.Branch)); err == nil && !p.apart() {
+		return nil, fmt.Errorf("%s has a branch %s, which the gate reads first: delete it, or publish there", p.Remote,
+			baseline.Branch)
+	}
 	s.base, err = s.fileAt(ctx, s.head)
 	return s, err
 }
+
+// apart says that the branch has no sources.
+func (p Publication) apart() bool { return p.Branch == baseline.Branch }
 
 // attempt does all of it once.
 func (s *publishing) attempt(ctx context.Context) (Published, error) {
@@ -141,12 +149,17 @@ func (s *publishing) attempt(ctx context.Context) (Published, error) {
 	if err != nil {
 		return Published{}, err
 	}
-	if part, err := git.Has(ctx, s.root, tip, s.head); err != nil {
-		return Published{}, err
+	if s.apart() {
+		s.base, err = s.began(ctx, tip)
+	} else if part, failed := git.Has(ctx, s.root, tip, s.head); failed != nil {
+		err = failed
 	} else if !part {
 		return Published{},
 			fmt.Errorf("this checkout (%.12s) is no part of %s of %s (%.12s): what it has measured does not belong there",
 				s.head, s.Branch, s.Remote, tip)
+	}
+	if err != nil {
+		return Published{}, err
 	}
 	c, err := s.changeOn(ctx, tip)
 	if err != nil {
@@ -192,7 +205,7 @@ func (s *publishing) changeOn(ctx context.Context, tip string) (c change, err er
 			return c, err
 		}
 	}
-	events, _, err := git.Blob(ctx, s.root, tip, s.history)
+	events, err := s.historyAt(ctx, tip)
 	if err != nil {
 		return c, err
 	}
@@ -210,8 +223,38 @@ func same(a, b *baseline.File) bool {
 	return errA == nil && errB == nil && bytes.Equal(textA, textB)
 }
 
+// began returns the baseline that the run began with: that of the branch's last commit whose history
+// the run has as a whole.
+func (s *publishing) began(ctx context.Context, tip string) (*baseline.File, error) {
+	if tip == "" {
+		return baseline.New(), nil
+	}
+	line, err := git.Run(ctx, s.root, nil, "rev-list", "--first-parent", tip)
+	for commit := range strings.FieldsSeq(string(line)) {
+		events, err := s.historyAt(ctx, commit)
+		if err != nil {
+			return nil, err
+		}
+		if _, unknown := baseline.MergeHistory(events, s.events); unknown == 0 {
+			return s.fileAt(ctx, commit)
+		}
+	}
+	return baseline.New(), err
+}
+
+// historyAt returns the text of a commit's history.
+func (s *publishing) historyAt(ctx context.Context, commit string) (text []byte, err error) {
+	if commit != "" {
+		text, _, err = git.Blob(ctx, s.root, commit, s.history)
+	}
+	return text, err
+}
+
 // fileAt returns the baseline of a commit; one without has no entries.
 func (s *publishing) fileAt(ctx context.Context, commit string) (*baseline.File, error) {
+	if commit == "" {
+		return baseline.New(), nil
+	}
 	text, found, err := git.Blob(ctx, s.root, commit, s.name)
 	if err != nil || !found {
 		return baseline.New(), err
@@ -261,9 +304,8 @@ func (s *publishing) refusal(err error) error {
 	}
 	switch {
 	case strings.Contains(reason, "declined"): // by a hook, a protected branch or a rule
-		return fmt.Errorf("%s does not let this token move %s: %s. Give the workflow the token of an app that may pass the "+
-			"rules of the branch (the secret PAWL_TOKEN), or bring %s there by a pull request", s.Remote, s.Branch, reason,
-			s.Baseline)
+		return fmt.Errorf("%s does not let this token move %s: %s. Exempt the branch from the rule, or give the workflow "+
+			"the token of an app that may pass it (the secret PAWL_TOKEN)", s.Remote, s.Branch, reason)
 	case strings.Contains(failed.Stderr, "403") || strings.Contains(failed.Stderr, "denied"):
 		return fmt.Errorf("%s does not let this token write (%w): the job needs the permission contents: write", s.Remote,
 			err)

@@ -202,7 +202,7 @@ func TestProtectedBranch(t *testing.T) {
 	p.Say = func(text string) { t.Errorf("tried again: %s", text) }
 	_, err := p.Run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "does not let this token move main") ||
-		!strings.Contains(err.Error(), "pull request") {
+		!strings.Contains(err.Error(), "Exempt the branch") {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,7 +3,6 @@ package ratchet
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"pawl/gate/baseline"
@@ -28,7 +27,8 @@ func MergeBase(ctx context.Context, path, branch string) (string, error) {
 }
 
 // readBase returns the baseline of a commit, as the file and as its text, which is nil
-// where the commit has none. The working tree has no say in it.
+// where the commit has none. The working tree has no say in it. Where a branch of its own keeps the
+// baseline, that is the file.
 func readBase(ctx context.Context, path, ref string) (file *baseline.File, text []byte, commit string, err error) {
 	folder, name, err := inRepository(ctx, path)
 	if err != nil {
@@ -37,11 +37,17 @@ func readBase(ctx context.Context, path, ref string) (file *baseline.File, text 
 	if commit, err = resolve(ctx, folder, ref); err != nil {
 		return nil, nil, "", err
 	}
-	text, found, err := git.Blob(ctx, folder, commit, name)
-	if err != nil || !found {
-		return baseline.New(), nil, commit, err
+	if text, _, err = git.Blob(ctx, folder, commit, name); err != nil {
+		return nil, nil, commit, err
 	}
-	file, err = baseline.Parse(ref+":"+path, text)
+	kept, found, err := git.Blob(ctx, folder, git.Tracked(baseline.Branch), name)
+	if err != nil || !found {
+		kept = text
+	}
+	if kept == nil {
+		return baseline.New(), text, commit, nil
+	}
+	file, err = baseline.Parse(ref+":"+path, kept)
 	return file, text, commit, err
 }
 
@@ -58,13 +64,7 @@ func readDecisions(ctx context.Context, path, commit string) (decided []baseline
 	}
 	text, _, err := git.Blob(ctx, folder, commit, name)
 	before, _ := baseline.ParseHistory(text)
-	for _, e := range events {
-		known := func(o baseline.Event) bool { return o.Time.Equal(e.Time) && o.Key == e.Key }
-		if e.Decision() && !slices.ContainsFunc(before, known) {
-			decided = append(decided, e)
-		}
-	}
-	return decided, err
+	return baseline.Decisions(events, before), err
 }
 
 // readBasePolicy returns the policy of a commit, nil where the commit has none or the file

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type File struct {
 // written from objects and an index of its own: the checkout and its index are neither read nor
 // written, and no branch moves.
 type Commit struct {
-	// Onto is the commit below it.
+	// Onto is the commit below it; empty for the first one of a branch.
 	Onto string
 	// Files are written over what Onto has.
 	Files   []File
@@ -47,7 +48,7 @@ func (c Commit) Write(ctx context.Context, folder string) (hash string, err erro
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
 	index := []string{"GIT_INDEX_FILE=" + filepath.Join(temporary, "index")}
-	if _, err := RunWith(ctx, folder, index, nil, "read-tree", c.Onto); err != nil {
+	if _, err := RunWith(ctx, folder, index, nil, "read-tree", cmp.Or(c.Onto, "--empty")); err != nil {
 		return "", err
 	}
 	for _, file := range c.Files {
@@ -69,7 +70,10 @@ func (c Commit) Write(ctx context.Context, folder string) (hash string, err erro
 		return "", err
 	}
 	message := fmt.Sprintf("%s\n\n%s: %s\n", strings.TrimRight(c.Message, "\n"), ownTrailer, tree)
-	arguments := []string{"commit-tree", tree, "-p", c.Onto, "-F", "-"}
+	arguments := []string{"commit-tree", tree, "-F", "-"}
+	if c.Onto != "" {
+		arguments = append(arguments, "-p", c.Onto)
+	}
 	if signs, err := Line(ctx, folder, "config", "--type=bool", "--get", "commit.gpgsign"); err == nil && signs == "true" {
 		arguments = append(arguments, "-S") // as git commit does there
 	}
@@ -102,6 +106,9 @@ func Who(ctx context.Context, folder string) string {
 
 // fileMode returns the mode of a file in a commit, that of a plain one where it is new.
 func fileMode(ctx context.Context, folder, commit, name string) (string, error) {
+	if commit == "" {
+		return "100644", nil
+	}
 	output, err := Run(ctx, folder, nil, "ls-tree", "-z", "--full-tree", commit, "--", name)
 	if err != nil {
 		return "", err

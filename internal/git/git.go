@@ -140,6 +140,9 @@ func (r Remote) Run(ctx context.Context, arguments ...string) ([]byte, error) {
 	return RunWith(ctx, r.Folder, r.Variables, nil, arguments...)
 }
 
+// Tracked is what origin's branch was at when it was fetched last, as git names it.
+func Tracked(branch string) string { return "refs/remotes/origin/" + branch }
+
 // Fetch returns the commit that a branch of the remote is at, with its history; empty where
 // there is no such branch.
 func (r Remote) Fetch(ctx context.Context, branch string) (string, error) {

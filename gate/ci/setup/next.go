@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/gate/baseline"
 	"pawl/gate/ci/runner"
 )
 
@@ -34,8 +35,7 @@ func next(o Options, r repository) []string {
 	}
 	return append(steps,
 		"in the settings of the repository: require the check named verdict for "+r.branch+
-			", set the secret PAWL_TOKEN to the token of an app that may pass the rules of "+r.branch+
-			" (the gate commits the baseline there), allow workflows to create pull requests, and require approval for all "+
+			", allow workflows to create pull requests, and require approval for all "+
 			"external contributors before their workflows run.",
-		"after the merge the first run on "+r.branch+" commits results/baseline.json: from then on slower fails.")
+		"after the merge the first run on "+r.branch+" keeps the baseline on "+baseline.Branch+": from then on slower fails.")
 }
