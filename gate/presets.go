@@ -36,6 +36,8 @@ type Policy struct {
 	Strict bool `json:"strict,omitempty"`
 	// Tail is how much slower the slowest calls may be.
 	Tail TailLimits `json:"tail"`
+	// LockClocks holds the clocks of a GPU at so many MHz meanwhile; 0 leaves them as they are.
+	LockClocks int `json:"lock_clocks,omitempty"`
 }
 
 // Presets are the policies that a file may begin from. Their rounds are whole blocks of

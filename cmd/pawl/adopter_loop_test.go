@@ -26,6 +26,7 @@ func TestTheLoopLivedIn(t *testing.T) {
 	}
 	s.git(s.desk, "config", "user.name", "A Person")
 	s.git(s.desk, "config", "user.email", "person@example.org")
+	s.privatePawl()
 	s.protectedMain()
 	s.anotherDevice()
 	s.ownRules()
@@ -36,7 +37,19 @@ func TestTheLoopLivedIn(t *testing.T) {
 	s.skippedCommits()
 	s.removed()
 	s.badInput()
+	s.addsRunner()
 	s.appToken()
+}
+
+// privatePawl: where not everybody may read pawl, a secret may.
+func (s *scratch) privatePawl() {
+	s.host.Private = map[string]string{"maker/pawl": "reads pawl"}
+	s.file("gate.yaml", monthPolicy)
+	s.save("A policy")
+	run := s.play("gate.yml", s.pushed(strings.Repeat("0", 40), s.git(s.desk, "rev-parse", "HEAD")))
+	s.result(run, "changes", "failure")
+	s.result(run, "verdict", "failure")
+	s.host.Secrets["PAWL_SOURCE"] = "reads pawl"
 }
 
 // protectedMain: the rules of main refuse the job's own token, and the baseline is kept all the same.
@@ -45,7 +58,6 @@ func (s *scratch) protectedMain() {
 		"[ \"$1\" != refs/heads/main ] || [ -z \"$GITHUB_ACTIONS\" ] || [ \"$GITHUB_TOKEN\" = the-app ]\n"); err != nil {
 		s.t.Fatal(err)
 	}
-	s.file("gate.yaml", monthPolicy)
 	s.kernel("scale", "2", "0, 7", "7", 6)
 	s.kernel("negate", "-1", "0", "0", 48)
 	s.save("Two kernels")
@@ -56,6 +68,18 @@ func (s *scratch) protectedMain() {
 		!strings.Contains(log, "let it pass: neutral: 2 configurations with no baseline to compare with") {
 		s.t.Errorf("%v: %s", s.baseline(), log)
 	}
+}
+
+// addsRunner: a pull request that says how to wake the runner is gated without it.
+func (s *scratch) addsRunner() {
+	s.branch("wakes")
+	s.file("runner.yaml", "wake: [cloud, wake]\ncheck: ['true']\nsleep: [cloud, sleep]\n")
+	s.save("Let it sleep")
+	pull := s.server.AddPull("someone", "wakes", "main", "Let it sleep")
+	run, _ := s.gate(s.proposed(pull, "wakes"), gate.Maintained)
+	s.result(run, "wake", "skipped")
+	s.result(run, "gate", "success")
+	s.result(run, "verdict", "success")
 }
 
 // appToken: with the token of an app that may pass the rules, main keeps the baseline itself. A branch
@@ -113,6 +137,12 @@ func (s *scratch) anotherDevice() {
 	s.result(run, "verdict", "failure")
 	if r.Count(gate.Maintained) != 1 || s.checkOf("slow") != "failure" {
 		s.t.Errorf("%+v", r)
+	}
+	profiles, err := filepath.Glob(filepath.Join(s.host.Artifact(run.ID, "results"), "profiles/scale/small/*.json"))
+	for _, result := range r.Results {
+		if err != nil || result.Why != nil && result.Why.Profiled != (len(profiles) == 2) {
+			s.t.Errorf("%v, %v: %+v", profiles, err, result.Why)
+		}
 	}
 	s.branch("main")
 	before := s.git(s.desk, "rev-parse", "HEAD")

@@ -47,7 +47,8 @@ func (s *scratch) adopt() func() string {
 	log := filepath.Join(s.tools, "cloud.log")
 	s.program("cloud", `echo "$1 with $PAWL_CLOUD" >> `+log)
 	s.program("gh", ":") // no other run needs the machine
-	s.file("runner.yaml", "wake: [cloud, wake]\ncheck: ['true']\nsleep: [cloud, sleep]\nlongest: 8s\npatience: 8s\n")
+	s.file("runner.yaml", "wake: [cloud, wake]\ncheck: ['true']\nsleep: [cloud, sleep]\nlongest: 8s\npatience: 8s\n"+
+		"price_per_hour: 4\ncurrency: EUR\n")
 	output, code := s.pawl("ci", "init", "--pawl", "maker/pawl@"+s.git(home, "rev-parse", "HEAD"), "--runner", "gpu")
 	if s.workflows = filepath.Join(s.desk, ".github/workflows"); code != 0 {
 		s.t.Fatalf("%s", output)
@@ -90,9 +91,11 @@ func (s *scratch) fromAFork() {
 // takes reaches no shell.
 func (s *scratch) draftOnRequest() {
 	s.branch("main")
+	s.file("gate.yaml", "lock_clocks: 1500\n"+monthPolicy)
+	s.save("Locked clocks")
 	e := githubtest.Event{
 		Name: "workflow_dispatch", Ref: "refs/heads/main", RefName: "main", SHA: s.git(s.desk, "rev-parse", "HEAD"),
-		Inputs: map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "budget": "1"},
+		Inputs: map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "minutes": "1"},
 	}
 	run := s.play("tune.yml", e)
 	s.result(run, "tune", "success")
@@ -100,13 +103,20 @@ func (s *scratch) draftOnRequest() {
 	pulls := s.server.Pulls()
 	last := pulls[len(pulls)-1]
 	if !last.Draft || last.Branch != "pawl/scale" || run.Jobs["tune"].Runner != "gpu" ||
-		!strings.Contains(run.Jobs["plan"].Log, `"backend":"host","budget":"1m0s"`) {
+		!strings.Contains(run.Jobs["plan"].Log, `"backend":"host","budget":"1m0s","lock_clocks":1500`) ||
+		!strings.HasPrefix(last.Body, "|  | this time |\n") || !strings.Contains(last.Body, " EUR |") {
 		s.t.Errorf("%+v on %s\n%s%s", last, run.Jobs["tune"].Runner, run.Jobs["plan"].Log, run.Jobs["draft"].Log)
 	}
+	log := run.Jobs["tune"].Log
+	profiles, err := filepath.Glob(filepath.Join(s.host.Artifact(run.ID, "tuning"), "scale/small/profiles/*.json"))
+	if err != nil || (len(profiles) == 0) != strings.Contains(log, "the winner was not profiled: ") ||
+		!strings.Contains(log, "--lock-clocks has no effect: the kernel runs on the processor") {
+		s.t.Errorf("%v, %v: %s", profiles, err, log)
+	}
 	for input, hostile := range map[string]string{
-		"budget": "1; touch owned #", "kernel": "$(touch owned)", "workload": "--help", "runner": "a b",
+		"minutes": "1; touch owned #", "kernel": "$(touch owned)", "workload": "--help", "runner": "a b",
 	} {
-		e.Inputs = map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "budget": "1", input: hostile}
+		e.Inputs = map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "minutes": "1", input: hostile}
 		run := s.play("tune.yml", e)
 		s.result(run, "plan", "failure")
 		s.result(run, "tune", "skipped")

@@ -12,7 +12,9 @@ import (
 
 	"pawl/gate/ci/github"
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/studies/apply"
+	"pawl/studies/report"
 )
 
 // Applier turns a study's winner into a commit.
@@ -22,6 +24,9 @@ type Applier interface {
 	// the sources have it already. The checkout stays as it is. What must not be applied is
 	// an [*apply.Refusal]; any other error is broken machinery.
 	Commit(ctx context.Context, study int64, branch, onto string) (hash string, err error)
+	// Weeks returns what is known of a study, and of the last one before it of the same kernel, workload
+	// and device that has a winner; nil for none.
+	Weeks(ctx context.Context, study int64) (this, last *report.Summary, err error)
 }
 
 // Drafts says what to open drafts for.
@@ -32,7 +37,10 @@ type Drafts struct {
 	Prefix, Base string
 	// Folder is inside the checkout.
 	Folder string
-	Job    Job
+	// Price is that of an hour of the machine that searched, in Currency; 0 where it is not known.
+	Price    float64
+	Currency string
+	Job      Job
 	// Say gets a sentence about each kernel; it may be nil.
 	Say func(string)
 }
@@ -100,7 +108,13 @@ func (d Drafts) kernel(ctx context.Context, at *github.Client, by Applier, r *re
 		return draft, err
 	}
 	p := github.Draft{Title: title(chosen), Branch: branch, Base: d.Base}
-	if p.Body, err = d.body(chosen, studies, refused); err != nil {
+	this, last, err := by.Weeks(ctx, chosen.Study)
+	if err != nil {
+		return draft, err
+	}
+	m := &page.Markdown{}
+	d.weeks(m, this, last)
+	if p.Body, err = d.body(m, chosen, studies, refused); err != nil {
 		return draft, err
 	}
 	draft.Study = chosen.Study

@@ -10,11 +10,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/gate/ci/github"
 	"pawl/internal/git"
 	"pawl/internal/githubtest"
+	"pawl/internal/stats"
+	"pawl/search/trial"
+	"pawl/space"
 	"pawl/studies/apply"
+	"pawl/studies/report"
 )
 
 // bench is a scratch repository with a bare remote, GitHub before it, and an index of
@@ -52,7 +57,8 @@ func newBench(t *testing.T) *bench {
 		Prefix: "pawl/",
 		Base:   "main",
 		Folder: b.checkout,
-		Job:    Job{API: b.server.URL, Token: "secret", Repository: "someone/kernels"},
+		Price:  4, Currency: "EUR",
+		Job: Job{API: b.server.URL, Token: "secret", Repository: "someone/kernels"},
 	}
 	for _, page := range []string{"scale/small", "scale/large", "sum/small"} {
 		b.writeAt(filepath.Join(out, page, "suggestions.md"), "# The page of "+page+"\n")
@@ -89,6 +95,26 @@ func (b *bench) commit(message string) {
 func (b *bench) index(lines ...string) {
 	b.writeAt(filepath.Join(b.drafts.Out, indexName),
 		`{"format":"pawl suggestions","version":1,"studies":[`+strings.Join(lines, ",\n")+"]}")
+}
+
+// Weeks implements Applier: last time at most 2 % was left to gain, and 4 % was found since.
+func (b *bench) Weeks(_ context.Context, study int64) (this, last *report.Summary, err error) {
+	week := func(id int64, day int, seconds, speedup, left float64) *report.Summary {
+		winner, err := space.ParsePoint(fmt.Sprintf("BLOCK=%d", day))
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		s := &report.Summary{
+			Search:   report.SearchFacts{Asked: day, Seconds: seconds},
+			Default:  &report.Timed{},
+			Winner:   &report.Timed{Point: winner},
+			Evidence: &report.Evidence{Speedup: speedup, Interval: stats.Interval{Low: speedup - 0.1, High: speedup + 0.1}},
+		}
+		s.Study.ID, s.Study.Created = id, time.Date(2026, 11, day, 3, 17, 0, 0, time.UTC)
+		s.Study.Regret = &trial.Regret{Left: left, Sure: 0.9}
+		return s
+	}
+	return week(study, 16, 1200, 2, 0.01), week(0, 9, 600, 1.92, 0.02), nil
 }
 
 // Commit implements Applier with real commits.

@@ -27,8 +27,9 @@ type Row struct {
 	Runner string `json:"runner"`
 	// Backend is there only where the policy chooses one.
 	Backend string `json:"backend,omitempty"`
-	// Budget is this row's share of a search, as pawl tune --budget takes it.
-	Budget string `json:"budget,omitempty"`
+	// Budget is this row's share of a search, as pawl tune --budget takes it, and LockClocks the policy's clock.
+	Budget     string `json:"budget,omitempty"`
+	LockClocks int    `json:"lock_clocks,omitempty"`
 }
 
 // Rows is a matrix as GitHub reads it.
@@ -91,7 +92,9 @@ func Matrix(file *policy.File, s Selection) (Rows, error) {
 		}
 		for _, workload := range workloads {
 			for _, runner := range s.Runners {
-				row := Row{Kernel: k.Name, Workload: workload, Runner: runner, Backend: k.Backend}
+				row := Row{
+					Kernel: k.Name, Workload: workload, Runner: runner, Backend: k.Backend, LockClocks: k.Policy.LockClocks,
+				}
 				if !slices.Contains(rows.Include, row) { // two points of one kernel are one job
 					rows.Include = append(rows.Include, row)
 				}

@@ -111,14 +111,14 @@ func title(s Suggestion) string {
 	return fmt.Sprintf("Tune %s for %s: %.2f× faster", escape.Line(s.Kernel), escape.Line(s.Workload), *s.Speedup)
 }
 
-// body is the text of a draft: what it is, the other studies of the kernel, and the page
-// of the study that it applies.
-func (d Drafts) body(chosen Suggestion, studies []Suggestion, refused map[int64]string) (string, error) {
+// body is the text of a draft after its first table: what it is, the other studies of the kernel, and
+// the page of the study that it applies.
+func (d Drafts) body(m *page.Markdown, chosen Suggestion, studies []Suggestion,
+	refused map[int64]string) (string, error) {
 	suggestions, err := os.ReadFile(filepath.Join(d.Out, filepath.FromSlash(chosen.Folder), "suggestions.md"))
 	if err != nil {
 		return "", err
 	}
-	m := &page.Markdown{}
 	m.Paragraph("Study %d suggests this change of %s. Read why, try it, and merge it or close it: pawl updates this "+
 		"draft while its commit is the branch's last.",
 		chosen.Study, escape.Markdown(chosen.Kernel))

@@ -9,6 +9,7 @@ import (
 	"pawl/kernels"
 	"pawl/studies"
 	"pawl/studies/apply"
+	"pawl/studies/report"
 )
 
 // Winners commits the winners of a database's studies as defaults of their kernels'
@@ -36,6 +37,24 @@ func (w Winners) Commit(ctx context.Context, study int64, branch, onto string) (
 		return "", err
 	}
 	return made.Commit, nil
+}
+
+// Weeks implements [Applier].
+func (w Winners) Weeks(ctx context.Context, study int64) (this, last *report.Summary, err error) {
+	if this, err = report.Read(ctx, w.Store, study); err != nil {
+		return nil, nil, err
+	}
+	all, err := w.Store.List(ctx)
+	for _, s := range all { // newest first
+		if s.ID >= study || report.SubjectOf(s) != report.SubjectOf(this.Study) {
+			continue
+		}
+		// One that is damaged is passed over.
+		if last, err := report.Read(ctx, w.Store, s.ID); err == nil && last.Evidence != nil {
+			return this, last, nil
+		}
+	}
+	return this, nil, err
 }
 
 // sources is the folder of a kernel that is embedded in pawl, where this is the repository

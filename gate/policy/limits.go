@@ -26,6 +26,7 @@ type limits struct {
 	Budget      scalar   `yaml:"budget"`
 	Tail        tail     `yaml:"tail"`
 	Undecided   scalar   `yaml:"undecided"`
+	LockClocks  scalar   `yaml:"lock_clocks"`
 }
 
 // tail are the limits of the slowest calls.
@@ -48,7 +49,7 @@ func (l limits) keys(p *gate.Policy) []key {
 		{l.Erosion, share(&p.Erosion)}, {l.Alarm, share(&p.Alarm)}, {l.Variation, share(&p.Variation)},
 		{l.Tail.P95, share(&p.Tail.P95)}, {l.Tail.P99, share(&p.Tail.P99)}, {l.Tail.Fail, yes(&p.Tail.Fail)},
 		{l.Samples, whole(&p.Samples)}, {l.Budget, duration(&p.Budget)},
-		{l.Undecided, undecided(&p.Strict)},
+		{l.Undecided, undecided(&p.Strict)}, {l.LockClocks, whole(&p.LockClocks)},
 	}
 	if l.Rounds != nil {
 		p.Rounds = make([]int, len(l.Rounds))

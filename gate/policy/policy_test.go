@@ -20,6 +20,7 @@ kernels:
     at: BLOCK=4
     regression: 1.5%
     rounds: [12, 24]
+    lock_clocks: 1500
     tail: {p95: 25%, fail: true}
 `))
 	if err != nil {
@@ -32,7 +33,8 @@ kernels:
 	}
 	// A kernel's preset replaces everything that the file says.
 	if second.Policy.Regression != 0.015 || second.Policy.Budget != gate.Presets["strict"].Budget ||
-		second.Policy.Rounds[1] != 24 || second.At != "BLOCK=4" {
+		second.Policy.Rounds[1] != 24 || second.At != "BLOCK=4" || second.Policy.LockClocks != 1500 ||
+		first.Policy.LockClocks != 0 {
 		t.Errorf("%+v", second)
 	}
 	if first.Policy.Tail != gate.DefaultTail ||

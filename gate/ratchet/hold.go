@@ -1,6 +1,7 @@
 package ratchet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -64,7 +65,7 @@ func Hold(ctx context.Context, b *devices.Builder, o HoldOptions) (Held, error) 
 		return Held{}, err
 	}
 	defer c.Close()
-	defer b.Machine.LockClocks(ctx, o.Kernel, o.LockClocks, nil)()
+	defer b.Machine.LockClocks(ctx, o.Kernel, cmp.Or(o.LockClocks, o.Policy.LockClocks), nil)()
 	if device := c.Backend.Facts().Environment.Device; o.Device != "" && device != o.Device {
 		return Held{}, &devices.ArgumentError{Err: fmt.Errorf("it was measured on %s, and this is %s", o.Device, device)}
 	}

@@ -66,7 +66,7 @@ type Options struct {
 	Backend string
 	// Seed draws the orders of measurements.
 	Seed uint64
-	// LockClocks holds the clocks of a GPU at so many MHz meanwhile; 0 leaves them as they are.
+	// LockClocks takes the place of the policy's; 0 does not.
 	LockClocks int
 	// DryRun compares and reports, and leaves the baseline and the history alone.
 	DryRun bool
@@ -194,7 +194,7 @@ func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload st
 		return outcome{}, err
 	}
 	defer c.Close()
-	defer r.Machine.LockClocks(ctx, k, r.LockClocks, nil)()
+	defer r.Machine.LockClocks(ctx, k, cmp.Or(r.LockClocks, rule.Policy.LockClocks), nil)()
 	// The candidate's, whatever comes of it; an embedded kernel has none.
 	r.report.Commit = cmp.Or(c.Backend.Facts().Environment.Commit, r.report.Commit)
 	o, err := r.compare(ctx, c, rule)

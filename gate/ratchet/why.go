@@ -2,14 +2,18 @@ package ratchet
 
 import (
 	"context"
-	"os"
+	"path/filepath"
 	"slices"
 
 	"pawl/gate"
 	"pawl/gate/policy"
+	"pawl/internal/escape"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
 )
+
+// profilesName is the folder beside the baseline with what a profiler has seen, its own reports among it.
+const profilesName = "profiles"
 
 // explain says why a candidate is slower or faster than its baseline, both of which can be run
 // here. What the compiler knows always counts; a profiler looks at one launch of either where the
@@ -57,13 +61,11 @@ func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
 func (r *run) profile(ctx context.Context, c *devices.Configuration, milliseconds float64,
 	profiled bool) (*profile.Profile, error) {
 	o := profile.Options{Seed: r.Builder.Options.Seed, Caches: r.Builder.Options.Caches, Static: !profiled}
-	if profiled {
-		folder, err := os.MkdirTemp("", "pawl-profile-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.RemoveAll(folder) // what counts stands in the report
-		o.Folder = folder
+	o.Folder = filepath.Join(filepath.Dir(r.Baseline), profilesName, escape.FileName(c.Kernel.Name),
+		escape.FileName(c.Workload.Name))
+	p, err := profile.Of(ctx, r.Machine.Subject(c.Bench), c.Prepared, milliseconds, o)
+	if err == nil && p.NoMetrics == "" {
+		_, err = p.Write(o.Folder)
 	}
-	return profile.Of(ctx, r.Machine.Subject(c.Bench), c.Prepared, milliseconds, o)
+	return p, err
 }

@@ -14,10 +14,11 @@ import (
 // Host is GitHub with its runners, for one repository.
 type Host struct {
 	// Server answers the API. Remote is the bare repository; Others are those that a checkout
-	// may name, by OWNER/NAME.
-	Server *Server
-	Remote string
-	Others map[string]string
+	// may name, by OWNER/NAME; Private are the tokens that those need which not everybody may read.
+	Server  *Server
+	Remote  string
+	Others  map[string]string
+	Private map[string]string
 	// Folder is for workspaces, caches and artifacts.
 	Folder string
 	// Tools is searched for programs before all others; Env are the only other variables

@@ -17,7 +17,7 @@ import (
 // input that is not known here is an error.
 func (p *player) use(ctx context.Context, name string, with map[string]string) (bool, error) {
 	known := map[string][]string{
-		"actions/checkout":          {"fetch-depth", "persist-credentials", "ref", "path", "repository"},
+		"actions/checkout":          {"fetch-depth", "persist-credentials", "ref", "path", "repository", "token"},
 		"actions/setup-go":          {"go-version-file", "cache-dependency-path"},
 		"actions/cache":             {"path", "key", "restore-keys"},
 		"actions/cache/restore":     {"path", "key", "restore-keys"},
@@ -36,6 +36,10 @@ func (p *player) use(ctx context.Context, name string, with map[string]string) (
 	}
 	switch name {
 	case "actions/checkout":
+		if needs := p.Private[with["repository"]]; needs != "" && with["token"] != needs {
+			fmt.Fprintf(&p.output, "## checkout: the token may not read %s\n", with["repository"])
+			return false, nil
+		}
 		return true, p.checkout(ctx, with)
 	case "actions/cache":
 		if err := p.restore(with); err != nil {

@@ -24,6 +24,15 @@ type FileError struct{ Err error }
 func (e *FileError) Error() string { return e.Err.Error() }
 func (e *FileError) Unwrap() error { return e.Err }
 
+// Write writes a profile into a folder and returns the file's path.
+func (p *Profile) Write(folder string) (string, error) {
+	path := filepath.Join(folder, fmt.Sprintf("%.12s.json", p.Digest))
+	if err := page.WriteFile(path, p.JSON); err != nil {
+		return "", fmt.Errorf("the profile: %w", err)
+	}
+	return path, nil
+}
+
 // IsFile reports whether a text names a file that Read reads, and no point.
 func IsFile(text string) bool {
 	switch filepath.Ext(text) {

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"pawl/internal/escape"
-	"pawl/internal/page"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
 	"pawl/search/trial"
@@ -20,15 +19,6 @@ import (
 // Folder is where the profiles of a kernel and workload are, below the folder of the studies.
 func Folder(out, kernel, workload string) string {
 	return filepath.Join(out, escape.FileName(kernel), escape.FileName(workload), "profiles")
-}
-
-// Write writes a profile into its folder and returns the file's path.
-func Write(folder string, p *profile.Profile) (string, error) {
-	path := filepath.Join(folder, fmt.Sprintf("%.12s.json", p.Digest))
-	if err := page.WriteFile(path, p.JSON); err != nil {
-		return "", fmt.Errorf("the profile: %w", err)
-	}
-	return path, nil
 }
 
 // Record keeps a profile with the newest study that has tried the point with this machine code,
@@ -95,7 +85,7 @@ func Points(ctx context.Context, m *devices.Machine, t devices.Target, store *st
 		case p.NoMetrics != "":
 			return p.NoMetrics, nil
 		}
-		if _, err := Write(o.Folder, p); err != nil {
+		if _, err := p.Write(o.Folder); err != nil {
 			return "", err
 		}
 		if err := store.Profiled(ctx, study, row(p)); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/gate/ci"
+	"pawl/gate/ci/runner"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 )
@@ -62,8 +63,10 @@ func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) er
 	defer store.Close()
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
+	machine := runner.FromEnvironment(env.Getenv, env.Notice)
 	drafts, err := ci.Drafts{
 		Out: o.Out, Prefix: o.prefix, Base: cmp.Or(o.base, job.Branch, "main"), Folder: ".", Job: job,
+		Price: machine.Price, Currency: machine.Currency,
 		Say: func(sentence string) { fmt.Fprintln(env.Stderr, escape.Line(sentence)) },
 	}.Publish(ctx, client, ci.Winners{Store: store})
 	if errors.Is(err, fs.ErrNotExist) {

@@ -179,7 +179,7 @@ func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile
 	if err != nil {
 		return nil, err
 	}
-	path, err := lessons.Write(folder, made)
+	path, err := made.Write(folder)
 	if err != nil {
 		return nil, err
 	}

@@ -155,6 +155,5 @@ func policyFor(kernels []string) []byte {
 		}
 		fmt.Fprintf(&b, "  - {kernel: %s}\n", quoted)
 	}
-	b.WriteString("profile: [regression, noise]\n")
 	return b.Bytes()
 }
