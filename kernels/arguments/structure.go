@@ -1,9 +1,11 @@
 package arguments
 
 import (
+	"fmt"
 	"math/bits"
 	"regexp"
 	"slices"
+	"strings"
 
 	"pawl/kernels/document"
 	"pawl/kernels/element"
@@ -157,6 +159,27 @@ func (a Argument) bindFields(b *Binding, env space.Environment, family string) e
 		b.Fields = append(b.Fields, Field{fields[i], f.Offset, max(f.Lanes, 1)})
 	}
 	return nil
+}
+
+// LayoutChecks have the compiler say where a structure of the source is not what the manifest says: every number behind
+// the difference would be another one. Taken are the positions of the arguments of a function, and check is what the
+// language calls an assertion.
+func (l List) LayoutChecks(check string, taken []int) string {
+	var text strings.Builder
+	for _, i := range taken {
+		a := l[i]
+		for _, f := range a.Fields {
+			fmt.Fprintf(&text,
+				"%[1]s(__builtin_offsetof(%[2]s, %[3]s) == %[4]d && sizeof(((%[2]s *)0)->%[3]s) == %[5]d, \"the manifest has "+
+					"field %[6]s at byte %[4]d, with %[5]d bytes: the structure of the source differs\");\n",
+				check, a.CType, f.Member, f.Offset, f.Element.Size*max(f.Lanes, 1), f.Name)
+		}
+		if a.Fields != nil {
+			fmt.Fprintf(&text, "%s(sizeof(%s) == %d, \"the manifest's fields of %s take %d bytes\");\n", check, a.CType,
+				a.Lanes, a.Name, a.Lanes)
+		}
+	}
+	return text.String()
 }
 
 // Place is where a number of a field begins in the buffer, in bytes.

@@ -241,6 +241,13 @@ func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific b
 		unit.Tile, err = newTile(k, w, point)
 		return unit, err
 	}
+	steps := []kernels.Step{k.Launch.Reference}
+	if source == k.Source {
+		steps = k.Launch.Steps
+	}
+	for _, step := range steps {
+		unit.Checks += k.Arguments.LayoutChecks("static_assert", step.Arguments)
+	}
 	for _, a := range point.Assignments() {
 		unit.Defines = append(unit.Defines, nvcc.Define{Name: a.Name, Value: a.Value.Define()})
 	}

@@ -1,9 +1,12 @@
 package cuda
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/check"
 )
@@ -24,5 +27,27 @@ func TestStructures(t *testing.T) {
 	if detail := r.fails("MODE=unwritten", objective.Fuzz,
 		string(check.WrongResult)); !strings.Contains(detail, "results.kind[17] is ") {
 		t.Error(detail)
+	}
+}
+
+// A structure that is not the manifest's does not compile.
+func TestStructuresThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("testdata/structures")); err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(folder, kernels.ManifestName)
+	text, err := os.ReadFile(manifest)
+	if err == nil {
+		changed := strings.Replace(string(text), "{name: kind, type: i32}", "{name: kind, type: i64}", 1)
+		err = os.WriteFile(manifest, []byte(changed), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := newRig(t, settings{folder: folder}).prepare("").Failure
+	if failure == nil || !strings.Contains(failure.Detail, "field results.kind at byte 0, with 8 bytes") {
+		t.Error(failure)
 	}
 }

@@ -28,7 +28,13 @@ func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.
 		slices.ContainsFunc(k.Arguments, func(a arguments.Argument) bool { return a.Lanes > 1 }) {
 		text.WriteString(anyPointer)
 	}
-	writeLayouts(&text, k, in, steps)
+	check := "_Static_assert"
+	if in == languageCPlusPlus {
+		check = "static_assert"
+	}
+	for _, step := range steps {
+		text.WriteString(k.Arguments.LayoutChecks(check, step.Arguments))
+	}
 	fmt.Fprintf(&text, "%[1]svoid pawl_call(void **arguments);\n%[1]svoid pawl_call(void **arguments) {\n", in.linkage())
 	for _, step := range steps {
 		var passed []string
@@ -108,30 +114,5 @@ func writeSymbols(text *strings.Builder, k *kernels.Kernel, in language, steps [
 		fmt.Fprintf(text, "%[1]suint64_t %[2]s(uint64_t size);\n%[1]suint64_t %[2]s(uint64_t size) {\n", in.linkage(),
 			function)
 		fmt.Fprintf(text, "\tvoid *at = &%[1]s;\n\treturn size ? sizeof %[1]s : (uint64_t)(uintptr_t)at;\n}\n", a.Symbol)
-	}
-}
-
-// writeLayouts has the compiler say where a structure of the source is not what the manifest
-// says: every number behind the difference would be another one.
-func writeLayouts(text *strings.Builder, k *kernels.Kernel, in language, steps []kernels.Step) {
-	check := "_Static_assert"
-	if in == languageCPlusPlus {
-		check = "static_assert"
-	}
-	for i, a := range k.Arguments {
-		if a.Fields == nil ||
-			!slices.ContainsFunc(steps, func(s kernels.Step) bool { return slices.Contains(s.Arguments, i) }) {
-			continue
-		}
-		text.WriteString("#include <stddef.h>\n")
-		for _, f := range a.Fields {
-			size := f.Element.Size * max(f.Lanes, 1)
-			fmt.Fprintf(text,
-				"%[1]s(offsetof(%[2]s, %[3]s) == %[4]d && sizeof(((%[2]s *)0)->%[3]s) == %[5]d, \"the manifest has field %[6]s "+
-					"at byte %[4]d, with %[5]d bytes: the structure of the source differs\");\n",
-				check, a.CType, f.Member, f.Offset, size, f.Name)
-		}
-		fmt.Fprintf(text, "%s(sizeof(%s) == %d, \"the manifest's fields of %s take %d bytes\");\n", check, a.CType, a.Lanes,
-			a.Name, a.Lanes)
 	}
 }

@@ -35,7 +35,8 @@ func (c *Compiler) key(unit Unit) (*cache.Key, error) {
 		Add("compiler", c.Identity()).
 		Add("architecture", unit.Architecture).
 		Add("flags", strings.Join(unit.Flags, "\x00")).
-		Add("source", unit.Source)
+		Add("source", unit.Source).
+		Add("checks", unit.Checks)
 	for _, name := range unit.Units {
 		key.Add("unit", name)
 	}

@@ -23,19 +23,19 @@ import (
 // what became of them. For nvcc the symbol is looked for by its identifiers, and where several
 // instances have the same, in the PTX text of a unit that names them.
 
-// instantiate writes a source that takes the addresses of a unit's instances, for the host's
-// half of nvcc: nothing of it is in the cubin.
-func instantiate(unit Unit, source, scratch string) (string, error) {
+// surround writes a source that checks layouts and takes the addresses of a unit's instances,
+// for the host's half of nvcc: nothing of it is in the cubin.
+func surround(unit Unit, source, scratch string) (string, error) {
 	return writeAddresses(unit, source, scratch,
 		"extern const void *const pawl_entry_%[1]d;\nconst void *const pawl_entry_%[1]d = (const void *)&%[2]s;\n")
 }
 
-// writeAddresses writes a source that includes another, with a declaration for every instance.
+// writeAddresses writes a source that includes another, with its checks and a declaration for every instance.
 func writeAddresses(unit Unit, source, scratch, declaration string) (string, error) {
 	if strings.ContainsAny(source, "\"\\") {
 		return "", fmt.Errorf("the path %s cannot be included: remove quotes and backslashes from it", source)
 	}
-	text := fmt.Sprintf("#include \"%s\"\n", source)
+	text := fmt.Sprintf("#include \"%s\"\n%s", source, unit.Checks)
 	for i, instance := range unit.Instances {
 		text += fmt.Sprintf(declaration, i, instance)
 	}

@@ -44,6 +44,8 @@ type Unit struct {
 	// Instances are instances of templates that are to be in the module, such as
 	// reduce<4, float>: nothing in the source need use them.
 	Instances []string
+	// Checks are assertions behind the source, for nvcc and NVRTC.
+	Checks string
 	// Tile is for a compiler that must know the function and its arguments; nil for others.
 	Tile *Tile
 }

@@ -196,6 +196,9 @@ func (l *Library) Build(ctx context.Context, allowed time.Duration, unit Unit,
 		Instances: unit.Instances,
 		Names:     filepath.Join(scratch, "names"),
 	}
+	if unit.Checks != "" { // of a front end that has another word for it
+		request.Checks = "#define __builtin_offsetof(type, member) __INTADDR__(&((type *)0)->member)\n" + unit.Checks
+	}
 	log, err := l.call(ctx, allowed, dir, request)
 	built := Built{Log: log}
 	if err != nil || len(unit.Instances) == 0 {

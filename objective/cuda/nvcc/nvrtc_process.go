@@ -28,8 +28,8 @@ type libraryRequest struct {
 	Library string
 	Source  string
 	Options []string
-	// Prelude stands before the source.
-	Prelude string
+	// Prelude stands before the source, Checks behind it.
+	Prelude, Checks string
 	// Output is where the cubin goes.
 	Output string
 	// Instances are name expressions; their symbols go to the file Names, as JSON.
@@ -181,9 +181,7 @@ func (n *nvrtc) build(request libraryRequest) (status int, message string) {
 	if err != nil {
 		return statusBroken, err.Error()
 	}
-	if request.Prelude != "" {
-		source = fmt.Appendf(nil, "%s#line 1\n%s", request.Prelude, source)
-	}
+	source = fmt.Appendf(nil, "%s#line 1\n%s\n%s", request.Prelude, source, request.Checks)
 	var program uintptr
 	if code := n.create(&program, string(source), request.Source, 0, 0, 0); code != 0 {
 		return statusBroken, "nvrtcCreateProgram: " + n.errorText(code)

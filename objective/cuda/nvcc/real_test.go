@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pawl/internal/process"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/objective/cache"
 	"pawl/objective/worker"
 )
@@ -224,4 +226,40 @@ extern "C" __global__ void k(int *p) {
 			t.Error("a shell executed a define")
 		}
 	})
+}
+
+// A structure that is not the manifest's does not compile, and the message has the field.
+func TestLayoutsAreChecked(t *testing.T) {
+	double, err := element.Named("f64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mass := arguments.Argument{Name: "x.mass", Layout: arguments.Layout{Element: double, Member: "mass", Offset: 8}}
+	taken := arguments.List{{Name: "x", Layout: arguments.Layout{
+		CType: "struct body", Lanes: 16, Fields: []arguments.Argument{mass},
+	}}}
+	eachTool(t, func(t *testing.T, c *Compiler) {
+		for structure, want := range map[string]string{
+			"char kind; double mass;":               "",
+			"char kind; float mass;":                "field x.mass at byte 8, with 8 bytes",
+			"double mass; char kind;":               "field x.mass at byte 8, with 8 bytes",
+			"char kind; double mass; double other;": "fields of x take 16 bytes",
+		} {
+			unit := source(t, "struct body { "+structure+" };\n"+
+				"extern \"C\" __global__ void k(const struct body *x, double *y) { y[0] = x[0].mass; }")
+			unit.Checks = taken.LayoutChecks("static_assert", []int{0})
+			_, err := c.Compile(t.Context(), unit)
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(fullText(err), want) {
+				t.Errorf("%s: %v", structure, err)
+			}
+		}
+	})
+}
+
+// fullText is all that a compiler said.
+func fullText(err error) string {
+	if refused, ok := errors.AsType[*worker.Refusal](err); ok {
+		return refused.Output
+	}
+	return err.Error()
 }

@@ -190,8 +190,8 @@ func (t *Toolchain) Build(ctx context.Context, allowed time.Duration, unit Unit,
 	if err != nil {
 		return Built{}, err
 	}
-	if len(unit.Instances) > 0 {
-		if source, err = instantiate(unit, source, scratch); err != nil {
+	if len(unit.Instances) > 0 || unit.Checks != "" {
+		if source, err = surround(unit, source, scratch); err != nil {
 			return Built{}, err
 		}
 	}
