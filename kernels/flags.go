@@ -74,6 +74,16 @@ func (b *builder) flagParameters(i int, flag document.Scalar) error {
 	return nil
 }
 
+// FlagParameters are the parameters that flags name.
+func FlagParameters(flags []string) (names []string) {
+	for _, match := range placeholder.FindAllStringSubmatch(strings.Join(flags, " "), -1) {
+		if !slices.Contains(names, match[1]) {
+			names = append(names, match[1])
+		}
+	}
+	return names
+}
+
 // FlagsAt puts the values of a point into flags that name parameters in braces, as in
 // -maxrregcount={REGISTERS}. One that is a parameter alone may become several, or none.
 func FlagsAt(flags []string, point space.Point) []string {

@@ -70,25 +70,6 @@ type Environment struct {
 	Pawl string `json:"pawl,omitempty"`
 }
 
-// Build is how a point becomes machine code, without its parameters: what it takes
-// to compile elsewhere what was measured here.
-type Build struct {
-	// Source is the file that is compiled, in the kernel's folder.
-	Source string `json:"source"`
-	// Units are files that are compiled in the same way and linked with it.
-	Units []string `json:"units,omitempty"`
-	// Compiler is the program and any leading arguments, as the user named it.
-	Compiler []string `json:"compiler"`
-	// Flags are in order, those that choose the machine included.
-	Flags []string `json:"flags"`
-	// Libraries are the flags of what the kernel is linked with.
-	Libraries []string `json:"libraries,omitempty"`
-	// Compile makes an object of the source where the compiler of C only links it, with names in braces.
-	Compile []string `json:"compile,omitempty"`
-	// Constants are the macros that come from the sizes of the workload.
-	Constants []kernels.Constant `json:"constants,omitempty"`
-}
-
 // Programs are the command lines of a kernel that is run and not called, with names in
 // braces where a point's values go.
 type Programs struct {

@@ -322,11 +322,11 @@ func (b *Backend) Reserve(ctx context.Context, _ space.Point) (worker.Slot, erro
 }
 
 // Recipe says how to compile a kernel for a workload with nvcc, whichever compiler
-// is used here; nil for a kernel that nvcc does not read. Architecture names the machine, or
-// its specific form.
+// is used here. Architecture names the machine, or its specific form.
 func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string) (*objective.Build, error) {
+	build := objective.NewBuild(k, nil)
 	if k.Tiled() {
-		return nil, nil
+		return build, nil
 	}
 	unit, err := newUnit(k, w, architecture, k.Source, space.Point{})
 	if err != nil {
@@ -335,12 +335,8 @@ func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bo
 	if len(unit.Units) > 0 {
 		unit.Flags = append([]string{nvcc.Relocatable}, unit.Flags...)
 	}
-	build := &objective.Build{
-		Source:   unit.Source,
-		Units:    unit.Units,
-		Compiler: []string{"nvcc"},
-		Flags:    append([]string{nvcc.ArchitectureFlag(unit.Architecture)}, unit.Flags...),
-	}
+	build.Compiler = []string{"nvcc"}
+	build.Flags = append([]string{nvcc.ArchitectureFlag(unit.Architecture), "-Xcompiler", "-fPIC"}, unit.Flags...)
 	for _, d := range unit.Defines {
 		build.Constants = append(build.Constants, kernels.Constant(d))
 	}

@@ -203,6 +203,9 @@ func (b *Backend) defines(point space.Point) []string {
 	return flags
 }
 
+// independent is the flag for code that a shared library may hold.
+const independent = "-fPIC"
+
 // libraries are what a kernel is linked with.
 var libraries = []string{"-lm", "-pthread"}
 
@@ -253,7 +256,7 @@ func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (ca
 			return err
 		}
 		arguments := slices.Concat(common, b.linking,
-			[]string{"-shared", "-fPIC", "-o", path, "-x", string(units[0].in), "-"})
+			[]string{"-shared", independent, "-o", path, "-x", string(units[0].in), "-"})
 		for i, unit := range units[1:] {
 			file := filepath.Join(filepath.Dir(path), fmt.Sprintf("unit%d", i+1))
 			if err := os.WriteFile(file, unit.text, 0o600); err != nil {
@@ -331,19 +334,17 @@ func (b *Backend) describe() objective.Facts {
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
 		Compiler: toolchain.Version,
 		Flags:    strings.Join(b.kernel.Flags, " "),
-		Build: &objective.Build{
-			Source: b.kernel.Source, Units: b.kernel.Units, Compiler: toolchain.Command,
-			Flags:     slices.Concat(in.flags(b.kernel.Source), b.kernel.IncludeFlags(), b.kernel.Flags),
-			Libraries: b.libraries(), Constants: b.options.Constants,
-		},
-		Measure: objective.Measure(b.kernel),
-		Commit:  git.CheckedOut(b.kernel.Dir),
+		Build:    objective.NewBuild(b.kernel, b.options.Constants),
+		Measure:  objective.Measure(b.kernel),
+		Commit:   git.CheckedOut(b.kernel.Dir),
 	}
 	if b.compiler != nil {
 		environment.Compiler, environment.Flags = cmp.Or(b.compiler.version, b.compiler.command[0]), ""
-		environment.Build = &objective.Build{
-			Source: b.kernel.Source, Compile: b.kernel.Compile, Constants: b.options.Constants,
-		}
+		environment.Build.Compile = b.kernel.Compile
+	} else {
+		environment.Build.Compiler, environment.Build.Libraries = toolchain.Command, b.libraries()
+		environment.Build.Flags = slices.Concat(in.flags(b.kernel.Source), []string{independent}, b.kernel.IncludeFlags(),
+			b.kernel.Flags)
 	}
 	return objective.Facts{
 		Width:    1,     // the cores are shared, but one point is timed at a time

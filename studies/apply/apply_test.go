@@ -366,8 +366,13 @@ func TestAnotherWorkloadMustNotPay(t *testing.T) {
 		"much is fine": {across: map[string]float64{"large": 0.5, "tiny": 2}, loss: "50%"},
 		"wrong": {
 			across:   map[string]float64{"large": 1, "tiny": 0},
+			loss:     "99%",
+			header:   "--worst-loss 100% applies the header alone",
+			manifest: "on workload tiny the winner fails",
+		},
+		"wrong where the header is not used": {
+			across:   map[string]float64{"large": 1, "tiny": 0},
 			loss:     "100%",
-			header:   "on workload tiny the winner fails",
 			manifest: "on workload tiny the winner fails",
 		},
 		"one is not measured":   {across: map[string]float64{"large": 1}, manifest: "was not measured on tiny"},

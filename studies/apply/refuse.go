@@ -84,9 +84,9 @@ func judgeAcross(s *report.Summary, manifest bool, limit float64) *Refusal {
 	}
 	for _, w := range s.Across.Workloads {
 		switch {
-		case w.Result == report.AcrossFails:
+		case w.Result == report.AcrossFails && (manifest || limit < 1):
 			return refuse(s.Study.ID, "on workload %s the winner fails: %s", w.Workload,
-				w.Failure).advise("tune that workload, or restrict the parameters")
+				w.Failure).advise("tune that workload, or restrict the parameters; --worst-loss 100%% applies the header alone")
 		case w.Speedup == nil || *w.Speedup >= 1-limit:
 		case w.Result == report.AcrossSlower:
 			return refuse(s.Study.ID, "workload %s would take %.2f times as long, and %s is the limit", w.Workload,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl/internal/escape"
+	"pawl/kernels"
 	"pawl/space"
 )
 
@@ -24,9 +25,14 @@ func (t *Table) Header(w io.Writer) error {
 		h.line(" *   %s", escape.Comment(t.Command(i)))
 	}
 	if t.symbol(0) == "" {
-		h.line(" * The function is %s in all of them: keep them apart, in libraries of their own.", escape.Comment(t.Entry))
+		h.line(" * The functions are %s in all of them: keep them apart, in libraries of their own.", escape.Comment(t.Entry))
+	} else if kernels.IsInstance(t.Entry) {
+		h.line(" * %s is behind the pointer %s there, and so on.", escape.Comment(t.Entry), t.symbol(0))
 	} else {
 		h.line(" * The function %s is called %s there, and so on.", t.Entry, t.symbol(0))
+	}
+	if libraries := t.Variants[0].Libraries; len(libraries) > 0 {
+		h.line(" * Link with %s.", escape.Comment(escape.Shell(libraries...)))
 	}
 	if len(t.Domain) > 0 {
 		h.line(" * The kernel is right only where %s.", escape.Comment(strings.Join(t.Domain, " and ")))
@@ -64,17 +70,18 @@ func (h *header) build() error {
 	h.line("#if defined(%[1]s_BUILD)\n#ifndef %[1]s_BUILDING\n#define %[1]s_BUILDING", h.upper)
 	for i, v := range h.Variants {
 		h.line("#if %s_BUILD == %d", h.upper, i)
-		for _, m := range v.Macros {
-			value, err := escape.Macro(m.Value)
-			if err != nil {
-				return fmt.Errorf("the value of %s cannot stand in a header: %w", m.Name, err)
-			}
-			h.line("#ifdef %[1]s\n#error \"%[1]s is defined before %[2]s.h: no -D for its macros\"\n#endif\n#define "+
-				"%[1]s %[3]s", m.Name, h.Prefix, value)
+		defines, err := v.Defines(h.Prefix + ".h")
+		if err != nil {
+			return err
 		}
-		if symbol := h.symbol(i); symbol != "" {
-			h.line("#define %s %s", h.Entry, symbol)
+		h.text.WriteString(defines)
+		switch symbol := h.symbol(i); {
+		case len(v.Instances) > 0 && symbol != "": // the pointer has the symbol
+			h.line("#define %s %s_instance", h.renamed(), symbol)
+		case symbol != "":
+			h.line("#define %s %s", h.renamed(), symbol)
 		}
+		h.text.WriteString(v.Instantiate(h.Prefix+".h", fmt.Sprintf("%s_%d", h.Prefix, i)))
 		h.line("#endif")
 	}
 	h.line("#if %s_BUILD < 0 || %s_BUILD >= %d\n#error \"%s_BUILD: there are the variants 0 to %d\"\n#endif\n#endif",

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/objective"
 	"pawl/objective/cuda/nvcc"
 )
 
@@ -22,12 +23,10 @@ func table(t testing.TB, prefix string) *Table {
 	t.Helper()
 	v := func(text string, constants ...kernels.Constant) Variant {
 		p := point(t, text)
-		made := Variant{Point: p, File: "k.c", Compiler: []string{"cc"}, Flags: []string{"-O2", "-DNAME=a b"}}
-		for _, a := range p.Assignments() {
-			made.Macros = append(made.Macros, kernels.Constant{Name: a.Name, Value: a.Value.Define()})
+		build := objective.Build{
+			Source: "k.c", Compiler: []string{"cc"}, Flags: []string{"-O2", "-DNAME=a b"}, Constants: constants,
 		}
-		made.Macros = append(made.Macros, constants...)
-		return made
+		return Variant{p, build.At(p)}
 	}
 	sizes := func(d, n int64) kernels.Dims { return kernels.Dims{"D": d, "N": n} }
 	made := &Table{

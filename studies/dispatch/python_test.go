@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -165,5 +166,23 @@ func TestPythonNeedsADefault(t *testing.T) {
 	made.Default = space.Point{}
 	if err := made.Python(new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "another default") {
 		t.Error(err)
+	}
+}
+
+// A kernel on tiles is launched from Python alone: nothing of C is written for it.
+func TestATableOfTilesIsForPythonAlone(t *testing.T) {
+	made := table(t, "k_dispatch")
+	made.Tiles, made.Default = true, made.Variants[0].Point
+	for i := range made.Variants {
+		made.Variants[i].Compiler = nil
+	}
+	if err := made.check(); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	paths, err := made.Write(folder, false)
+	if want := []string{filepath.Join(folder, "k_dispatch.json"), filepath.Join(folder, "k_dispatch.py")}; err != nil ||
+		!slices.Equal(paths, want) {
+		t.Errorf("%v, %v", paths, err)
 	}
 }

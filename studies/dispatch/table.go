@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"os"
-	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +27,8 @@ type Table struct {
 	// Source identifies the kernel's files that were measured, Entry is the function.
 	Source string `json:"source"`
 	Entry  string `json:"entry"`
+	// Tiles says that the kernel is compiled where it is launched: no file of C is of use.
+	Tiles bool `json:"tiles,omitempty"`
 	// Sizes are the names of the dimensions. Those in Fixed must be as they were measured;
 	// the others may be near.
 	Sizes []string `json:"sizes"`
@@ -45,14 +47,7 @@ type Table struct {
 // Variant is a build of the kernel: a point, and what the sizes of a workload decide.
 type Variant struct {
 	Point space.Point `json:"point"`
-	// Macros are the point's values and what the sizes decide, in the order of the build.
-	Macros []kernels.Constant `json:"macros"`
-	// File is what is compiled, in the kernel's folder, with this compiler and these flags;
-	// Libraries are for linking.
-	File      string   `json:"file"`
-	Compiler  []string `json:"compiler"`
-	Flags     []string `json:"flags"`
-	Libraries []string `json:"libraries,omitempty"`
+	objective.Recipe
 }
 
 // Entry says which variant is for the sizes of a workload on a device.
@@ -78,9 +73,9 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 	}
 	t := &Table{
 		// several cannot be renamed
-		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), ", "),
+		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), "; "),
 		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...),
-		Domain: p.kernel.Domain(), Arguments: map[string]string{},
+		Domain: p.kernel.Domain(), Arguments: map[string]string{}, Tiles: p.kernel.Tiled(),
 	}
 	for _, a := range p.kernel.Arguments {
 		if a.Value != nil && slices.Contains(t.Sizes, a.Value.Source()) {
@@ -98,9 +93,6 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 				continue
 			}
 			m := p.Workloads[i]
-			if p.kernel.Tiled() {
-				m.Build = &objective.Build{Source: p.Source} // its own compiler builds it where it is called
-			}
 			if m.Build == nil {
 				return nil,
 					fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study,
@@ -110,13 +102,7 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 				return nil, fmt.Errorf("kernel %s is compiled by a command of its manifest (%s), for which no header is written",
 					p.Kernel, m.Build.Compile[0])
 			}
-			if len(m.Build.Units) > 0 {
-				return nil,
-					fmt.Errorf("kernel %s is linked of several files (%s, %s), whose functions would be there once for every "+
-						"variant: include them in one file and tune it again", p.Kernel, m.Build.Source,
-						strings.Join(m.Build.Units, ", "))
-			}
-			variants[i] = t.add(newVariant(point, m.Build))
+			variants[i] = t.add(Variant{point, m.Build.At(point)})
 		}
 	}
 	for i, a := range shipped.Workloads {
@@ -134,28 +120,9 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 	return t, t.check()
 }
 
-func newVariant(point space.Point, build *objective.Build) Variant {
-	v := Variant{
-		Point:     point,
-		File:      build.Source,
-		Compiler:  build.Compiler,
-		Flags:     kernels.FlagsAt(build.Flags, point),
-		Libraries: build.Libraries,
-	}
-	for _, value := range point.Assignments() {
-		v.Macros = append(v.Macros, kernels.Constant{Name: value.Name, Value: value.Value.Define()})
-	}
-	v.Macros = append(v.Macros, build.Constants...)
-	return v
-}
-
 // add returns the index of a variant, a new one where there is none like it.
 func (t *Table) add(v Variant) int {
-	same := func(other Variant) bool {
-		return other.Point == v.Point && slices.Equal(other.Macros, v.Macros) && other.File == v.File &&
-			slices.Equal(other.Compiler, v.Compiler) && slices.Equal(other.Flags, v.Flags) &&
-			slices.Equal(other.Libraries, v.Libraries)
-	}
+	same := func(other Variant) bool { return reflect.DeepEqual(other, v) }
 	if at := slices.IndexFunc(t.Variants, same); at >= 0 {
 		return at
 	}
@@ -177,13 +144,19 @@ func (t *Table) check() error {
 		}
 	}
 	for i, v := range t.Variants {
-		if v.File == "" || len(v.Compiler) == 0 {
+		if v.File == "" || len(v.Compiler) == 0 && !t.Tiles {
 			return fmt.Errorf("variant %d does not say what is compiled, or with what", i)
 		}
 		for _, m := range v.Macros {
-			if _, err := escape.Macro(m.Value); err != nil || !identifier.MatchString(m.Name) {
-				return fmt.Errorf("macro %q cannot stand in a header: %v", m.Name, err)
+			if !identifier.MatchString(m.Name) {
+				return fmt.Errorf("macro %q cannot stand in a header", m.Name)
 			}
+		}
+		if _, err := v.Defines(t.Prefix + ".h"); err != nil && !t.Tiles {
+			return err
+		}
+		if strings.ContainsAny(v.File+strings.Join(v.Instances, ""), "\"\\\n\r;{}") {
+			return fmt.Errorf("variant %d: %q cannot stand in a header", i, append(v.Instances, v.File))
 		}
 		if !slices.Equal(names(v.Point), names(t.Variants[0].Point)) {
 			return fmt.Errorf("variants 0 and %d have different parameters", i)
@@ -261,13 +234,25 @@ func (t *Table) devices() (all []string) {
 	return all
 }
 
-// symbol is the name that the entry function has in a variant; empty where it cannot be
-// given another one.
+// symbol is the name that the entry has in a variant; empty where it cannot be given another one.
 func (t *Table) symbol(variant int) string {
-	if !identifier.MatchString(t.Entry) {
+	if t.renamed() == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s_%d", t.Prefix, variant)
+}
+
+// renamed is the identifier that is another one in every variant: the entry, or that of a template. Of several entries
+// it is empty.
+func (t *Table) renamed() string {
+	name := t.Entry
+	if kernels.IsInstance(name) {
+		name = kernels.PlainName(name)
+	}
+	if strings.Contains(t.Entry, "; ") || !identifier.MatchString(name) {
+		return ""
+	}
+	return name
 }
 
 // digest tells tables apart.
@@ -281,13 +266,36 @@ func (t *Table) digest() uint32 {
 	return sum.Sum32()
 }
 
-// Command compiles a variant in the kernel's folder, in a shell, with the header beside it.
+// Command builds the object of a variant in the kernel's folder, in a shell, with the header beside it. Several files
+// become one, in which only the entry can be seen: the others have the same names in every variant.
 func (t *Table) Command(variant int) string {
 	v := t.Variants[variant]
-	words := append(slices.Clone(v.Compiler), v.Flags...)
-	words = append(words, fmt.Sprintf("-D%s_BUILD=%d", strings.ToUpper(t.Prefix), variant), "-include", t.Prefix+".h")
-	if strings.Contains(v.File, "/") {
-		words = append(words, "-I", ".")
+	name, define := fmt.Sprintf("%s_%d", t.Prefix, variant), fmt.Sprintf("%s_BUILD=%d", strings.ToUpper(t.Prefix), variant)
+	if len(v.Units) == 0 {
+		return v.Command(v.File, t.Prefix+".h", name+".o", define)
 	}
-	return escape.Shell(append(words, "-c", filepath.ToSlash(v.File), "-o", fmt.Sprintf("%s_%d.o", t.Prefix, variant))...)
+	var commands, objects []string
+	for i, file := range append([]string{v.File}, v.Units...) {
+		objects = append(objects, fmt.Sprintf("%s_%d.o", name, i))
+		commands = append(commands, v.Command(file, t.Prefix+".h", objects[i], define))
+	}
+	for _, line := range t.joining(v, objects, name) {
+		commands = append(commands, escape.Shell(line...))
+	}
+	return strings.Join(commands, " && ")
+}
+
+// joining are the commands that make one object of those of several files. What nvcc has compiled for another link is
+// linked here for the device, and hidden from the next.
+func (t *Table) joining(v Variant, objects []string, name string) (lines [][]string) {
+	hide := []string{"objcopy", "-w", "--keep-global-symbol=*" + name + "*"}
+	if _, _, architecture := sorted(v.Flags); architecture != "" {
+		linked := name + "_linked.o"
+		lines = append(lines, slices.Concat(v.Compiler, []string{"-arch=sm_" + architecture, "-Xcompiler", "-fPIC", "-dlink"},
+			objects, []string{"-o", linked}))
+		objects = append(slices.Clone(objects), linked)
+		hide = append(hide, "--rename-section", "__nv_relfatbin=linked_relfatbin")
+	}
+	lines = append(lines, slices.Concat([]string{"ld", "-r"}, objects, []string{"-o", name + ".o"}))
+	return append(lines, append(hide, name+".o"))
 }

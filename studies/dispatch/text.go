@@ -19,7 +19,7 @@ func (p *Plan) advise(limit float64) {
 	case len(p.Workloads) == 1:
 		p.Advice = ship + " There is one workload only, so that there is nothing to share out."
 	case c.Everything && len(c.Points) == 1:
-		p.Advice = ship + " It is the best candidate on every workload: no table is needed, and pawl apply puts it to use."
+		p.Advice = ship + " It is the best candidate on every workload: as the manifest's default it needs no table."
 	case c.Everything && p.Shipped > 0:
 		before := p.Choices[p.Shipped-1]
 		p.Advice = fmt.Sprintf("%s With fewer, %s loses %s, and %s is the limit (--worst-loss).", ship,

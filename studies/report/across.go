@@ -153,9 +153,12 @@ func (a *Across) advise(s *Summary) string {
 	var sentences []string
 	switch {
 	case len(losses) > 0:
-		sentences = append(sentences,
-			fmt.Sprintf("Another workload would pay: %s. Leave the manifest's default as it is, and use the header where %s "+
-				"runs (pawl apply %d --worst-loss 100%%).", strings.Join(losses, ", "), s.Study.Workload, s.Study.ID))
+		sentences = append(sentences, fmt.Sprintf("Another workload would pay: %s. Leave the manifest's default as it is.",
+			strings.Join(losses, ", ")))
+		if g := s.Suggestion; g != nil && g.Header != "" {
+			sentences = append(sentences, fmt.Sprintf("Use the header where %s runs (pawl apply %d --worst-loss 100%%).",
+				s.Study.Workload, s.Study.ID))
+		}
 	case len(missing) == len(a.Workloads):
 		return fmt.Sprintf("The winner was measured on no other workload of the kernel (%s), and the manifest's default "+
 			"holds for all: %s.", strings.Join(missing, ", "), command)

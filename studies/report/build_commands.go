@@ -19,15 +19,12 @@ type Suggestion struct {
 	// Header is the name of the file that defines them; empty for a program, which has none.
 	Header string `json:"header,omitempty"`
 	// Command compiles the source with the header beside it, in the kernel's
-	// folder, in a shell. A program is built and run.
+	// folder, in a shell. A program is built and run, and a language of tiles is told by a module for Python.
 	Command string `json:"command"`
-	// Plain is the same without a header; empty where a macro's text would not
-	// survive a command line.
-	Plain string `json:"plain_command,omitempty"`
 	// Libraries are the flags for linking, empty for none.
 	Libraries string `json:"libraries,omitempty"`
 
-	build *objective.Build
+	recipe objective.Recipe
 }
 
 // suggestion returns what to do, nil for nothing.
@@ -45,23 +42,21 @@ func suggestion(s *Summary) *Suggestion {
 		command := kernels.ObjectCommand(build.Source, build.Compile, s.Winner.Point, build.Constants)
 		return &Suggestion{Command: escape.Shell(command...), Macros: macros(s)}
 	}
-	filled := *build
-	filled.Flags = kernels.FlagsAt(build.Flags, s.Winner.Point)
-	build = &filled
-	made := &Suggestion{Header: headerName(s), Macros: append(macros(s), build.Constants...), build: build}
+	recipe := build.At(s.Winner.Point)
+	if len(recipe.Compiler) == 0 {
+		return &Suggestion{Command: escape.Shell("pawl", "dispatch", s.Study.Origin, "--workload", s.Study.Workload,
+			"--python"), Macros: recipe.Macros}
+	}
+	made := &Suggestion{Header: headerName(s), Macros: recipe.Macros, recipe: recipe}
+	var commands []string
+	for _, file := range append([]string{recipe.File}, recipe.Units...) {
+		object := strings.TrimSuffix(path.Base(file), path.Ext(file)) + ".o"
+		commands = append(commands, recipe.Command(file, made.Header, object))
+	}
+	made.Command, made.Libraries = strings.Join(commands, " && "), escape.Shell(recipe.Libraries...)
 	if _, err := header(s, made); err != nil {
 		return nil
 	}
-	made.Command = compileCommand(build, "-include", made.Header)
-	made.Libraries = escape.Shell(build.Libraries...)
-	var defines []string
-	for _, macro := range made.Macros {
-		if !survives(macro.Value, build) {
-			return made
-		}
-		defines = append(defines, "-D"+macro.Name+"="+macro.Value)
-	}
-	made.Plain = compileCommand(build, defines...)
 	return made
 }
 
@@ -71,66 +66,6 @@ func macros(s *Summary) (all []kernels.Constant) {
 		all = append(all, kernels.Constant{Name: a.Name, Value: a.Value.Define()})
 	}
 	return all
-}
-
-// survives reports whether a macro's text means the same on a command line: nvcc
-// splits it at commas and hands it to a shell once more, and what cannot be seen
-// cannot be copied.
-func survives(text string, build *objective.Build) bool {
-	if path.Base(build.Compiler[len(build.Compiler)-1]) == "nvcc" {
-		return text == "" || escape.Shell(text) == text && !strings.Contains(text, ",")
-	}
-	return escape.Line(text) == text
-}
-
-// compileCommand returns the line that compiles the source in its folder.
-func compileCommand(build *objective.Build, more ...string) string {
-	words := append([]string{}, build.Compiler...)
-	words = append(words, build.Flags...)
-	words = append(words, more...)
-	if strings.Contains(build.Source, "/") {
-		words = append(words, "-I", ".") // its includes may be named from the kernel's folder
-	}
-	if len(build.Units) > 0 {
-		return escape.Shell(append(append(words, "-c", build.Source), build.Units...)...)
-	}
-	object := strings.TrimSuffix(path.Base(build.Source), path.Ext(build.Source)) + ".o"
-	return escape.Shell(append(words, "-c", build.Source, "-o", object)...)
-}
-
-// cmake returns the lines of a CMake file, empty where a macro's text would not
-// survive them.
-func (g *Suggestion) cmake() string {
-	if g.Plain == "" {
-		return ""
-	}
-	var text strings.Builder
-	command := func(name string, words []string) {
-		if len(words) == 0 {
-			return
-		}
-		text.WriteString(name + "(YOUR_TARGET PRIVATE")
-		for _, word := range words {
-			text.WriteString("\n    " + escape.CMake(word))
-		}
-		text.WriteString(")\n")
-	}
-	var defines, options []string
-	for _, macro := range g.Macros {
-		defines = append(defines, macro.Name+"="+macro.Value)
-	}
-	for _, flag := range g.build.Flags {
-		// CMake chooses the architecture by a property, and warns without one.
-		if _, architecture, found := strings.Cut(flag, ",code=sm_"); found && strings.HasPrefix(flag, "-gencode=") {
-			text.WriteString("set_target_properties(YOUR_TARGET PROPERTIES CUDA_ARCHITECTURES " + architecture + ")\n")
-		} else {
-			options = append(options, flag)
-		}
-	}
-	command("target_compile_definitions", defines)
-	command("target_compile_options", options)
-	command("target_link_libraries", g.build.Libraries)
-	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // Withheld says why there is no suggestion although there is a winner, or nothing.

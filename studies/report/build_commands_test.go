@@ -166,8 +166,8 @@ func compileSuggestion(t *testing.T, k *kernels.Kernel, w kernels.Workload, buil
 		t.Fatal(err)
 	}
 	commands := commandsIn(t, filepath.Join(folder, MarkdownName))
-	if len(commands) != 2 {
-		t.Fatalf("%d commands on the page, want one with the header and one without: %q", len(commands), commands)
+	if len(commands) != 1 {
+		t.Fatalf("%d commands on the page: %q", len(commands), commands)
 	}
 	for _, command := range commands {
 		object := filepath.Join(folder, regexp.MustCompile(`-o (\S+)`).FindStringSubmatch(command)[1])
@@ -272,19 +272,66 @@ func TestHeadersOfHostileValues(t *testing.T) {
 				return strings.TrimSpace(string(output))
 			}
 			want := preprocess(escape.Shell("cc", "-DMODE="+value, "-DLAST=7", "-c", "show.c", "-o", "show.o"))
-			for _, command := range []string{s.Suggestion.Command, s.Suggestion.Plain} {
-				if command == "" {
-					continue
-				}
-				if got := preprocess(command); got != want {
-					t.Errorf("%s gives\n%s, want\n%s", command, got, want)
-				}
+			if got := preprocess(s.Suggestion.Command); got != want {
+				t.Errorf("%s gives\n%s, want\n%s", s.Suggestion.Command, got, want)
 			}
 			if entries, err := os.ReadDir(folder); err != nil ||
 				slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "evil" }) {
 				t.Errorf("a value was executed (%v)", err)
 			}
 		})
+	}
+}
+
+// What is compiled as the page says holds the instance of a template that was measured, unrolls by a parameter, and
+// comes with what its other files and the linker need.
+func TestSuggestionsOfTemplatesAndUnits(t *testing.T) {
+	t.Parallel()
+	study := exampleStudy(t)
+	initial, winner := point(t, `FACTOR=2,LEVEL="-O1"`), point(t, `FACTOR=3,LEVEL="-O2"`)
+	study.Space.Params = []studies.ParamFacts{
+		{Name: "FACTOR", Values: []string{"2", "3"}, Default: "2"},
+		{Name: "LEVEL", Values: []string{`"-O1"`, `"-O2"`}, Default: `"-O1"`},
+	}
+	study.Environment.Build = &objective.Build{
+		Source: "scale.cpp", Units: []string{"half.cpp"}, Compiler: []string{"c++"}, Flags: []string{"{LEVEL}", "-fopenmp"},
+		Libraries: []string{"-lm"}, Instances: []string{"tiled::scale<{FACTOR}>"}, Unrolled: []string{"FACTOR"},
+		OnlyFlags: []string{"LEVEL"},
+	}
+	folder := t.TempDir()
+	for name, content := range map[string]string{
+		"scale.cpp": "float half(float);\nnamespace tiled {\ntemplate <int F> float scale(float x) {\n#pragma GCC unroll FACTOR\n" +
+			"\tfor (int i = 0; i < 8; i++) x += 0;\n\treturn half(F * x);\n}\n}\n",
+		"half.cpp": "#include <omp.h>\nfloat half(float x) { return x / 2 + 0 * omp_get_max_threads() + FACTOR - 3; }\n",
+		"main.c": "extern float (*const tuned_scale_small)(float);\n" +
+			"int main(void) { return tuned_scale_small(4) == 6 ? 0 : 1; }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := confirmed(t, study, initial, winner)
+	if _, err := WriteAll(folder, s); err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(s.Suggestion.Macros, func(m kernels.Constant) bool { return m.Name == "LEVEL" }) {
+		t.Errorf("a parameter of flags alone is a macro: %v", s.Suggestion.Macros)
+	}
+	commands := commandsIn(t, filepath.Join(folder, MarkdownName))
+	runIn(t, folder, commands[0]+" && cc -c main.c && c++ main.o scale.o half.o "+s.Suggestion.Libraries+" -o main && ./main")
+}
+
+// The command that a page names for applying a winner is one that is not refused for what the page knows.
+func TestApplyingNamesWhatIsMissing(t *testing.T) {
+	s := &Summary{Study: studies.Study{ID: 7}, Suggestion: &Suggestion{}, Across: &Across{Workloads: []AcrossWorkload{
+		{Workload: "large", Result: AcrossUnmeasured},
+	}}}
+	if got := s.applying(); got != "pawl studies across 7 && pawl apply 7 --manifest" {
+		t.Error(got)
+	}
+	s.Suggestion.Header = "k.h"
+	if got := s.applying(); got != "pawl apply 7" {
+		t.Error(got)
 	}
 }
 

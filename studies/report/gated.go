@@ -91,7 +91,7 @@ func gateAction(s *Summary) string {
 	case g.Standing == studies.Faster && s.Advice.Verdict == Keep:
 		return "move the baseline: pawl gate"
 	case g.Standing == studies.Undecided && s.Suggestion != nil:
-		return fmt.Sprintf("decide what the gate could not (%s), then pawl apply %d", g.Verdict, s.Study.ID)
+		return fmt.Sprintf("decide what the gate could not (%s), then %s", g.Verdict, s.applying())
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl/internal/escape"
+	"pawl/objective"
 )
 
 // headerMark begins every header that we write, and nothing else does.
@@ -36,21 +37,17 @@ func Header(w io.Writer, s *Summary) error {
 }
 
 func header(s *Summary, g *Suggestion) (string, error) {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s%s for workload %s on %s, study %d.\n", headerMark, escape.Comment(s.Study.Kernel),
-		escape.Comment(s.Study.Workload),
-		escape.Comment(s.Study.Environment.Device), s.Study.ID)
-	fmt.Fprintf(&text, " * %s\n * %s\n * Compile with: %s\n */\n#pragma once\n", escape.Comment(s.Advice.Sentence),
-		escape.Comment(s.Figures()), escape.Comment(g.Command))
-	for _, m := range g.Macros {
-		value, err := escape.Macro(m.Value)
-		if err != nil {
-			return "", fmt.Errorf("the value of %s cannot stand in a header: %w", m.Name, err)
-		}
-		fmt.Fprintf(&text,
-			"\n#ifdef %[1]s\n#error \"%[1]s is defined before %[2]s: use one tuned header per file, and no -D for its "+
-				"macros\"\n#endif\n#define %[1]s %[3]s\n",
-			m.Name, g.Header, value)
+	defines, err := g.recipe.Defines(g.Header)
+	if err != nil {
+		return "", err
 	}
-	return text.String(), nil
+	name := "tuned_" + strings.ToLower(strings.TrimSuffix(objective.UnitMacro(g.Header), "_UNIT"))
+	once := "#pragma once\n"
+	if len(g.recipe.Instances) > 0 { // what is compiled is the header itself
+		once = fmt.Sprintf("#ifndef %s\n%s#endif\n", objective.UnitMacro(g.Header), once)
+	}
+	return fmt.Sprintf("%s%s for workload %s on %s, study %d.\n * %s\n * %s\n * Compile with: %s\n */\n%s%s%s", headerMark,
+		escape.Comment(s.Study.Kernel), escape.Comment(s.Study.Workload), escape.Comment(s.Study.Environment.Device),
+		s.Study.ID, escape.Comment(s.Advice.Sentence), escape.Comment(s.Figures()), escape.Comment(g.Command), once, defines,
+		g.recipe.Instantiate(g.Header, name)), nil
 }

@@ -31,6 +31,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"percent":    page.WholePercent,
 	"add":        func(a, b int) int { return a + b },
 	"withheld":   Withheld,
+	"applying":   (*Summary).applying,
 	"across":     func(s *Summary) [][]string { return acrossRows(s, plain, plain) },
 	"acrossHead": func() []string { return acrossHeader },
 	"ungated":    ungated,

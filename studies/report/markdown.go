@@ -111,6 +111,8 @@ func (m *markdown) apply(s *Summary) {
 	case Withheld(s) != "":
 		m.Paragraph("%s", Withheld(s))
 	case g == nil || s.Advice.Verdict == Promising:
+	case g.Header == "" && len(s.Across.Of(AcrossFails)) > 0:
+		m.Paragraph("It cannot become the manifest's default, because it fails on another workload.")
 	case g.Header == "":
 		m.Paragraph("Apply it: %s. Undo it: %s.", code(s.applying()),
 			code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName))))
@@ -121,16 +123,21 @@ func (m *markdown) apply(s *Summary) {
 	}
 }
 
-// applying is the command that applies the winner.
+// applying is the command that applies the winner. A default holds for all workloads, so that it is measured on them
+// before.
 func (s *Summary) applying() string {
 	words := []string{"pawl", "apply", fmt.Sprint(s.Study.ID)}
+	before := ""
 	if s.Suggestion.Header == "" {
 		words = append(words, "--manifest")
+		if len(s.Across.Of(AcrossUnmeasured)) > 0 {
+			before = fmt.Sprintf("pawl studies across %d && ", s.Study.ID)
+		}
 	}
 	if len(s.Across.Of(AcrossSlower, AcrossFails)) > 0 {
 		words = append(words, "--worst-loss", "100%")
 	}
-	return escape.Shell(words...)
+	return before + escape.Shell(words...)
 }
 
 func (m *markdown) notes(s *Summary) {
@@ -147,7 +154,7 @@ func (m *markdown) notes(s *Summary) {
 // builds says how to build the winner by hand.
 func (m *markdown) builds(s *Summary) {
 	g := s.Suggestion
-	if g == nil || g.Header != "" && g.Plain == "" && g.Libraries == "" && launchText(s.Winner) == "" {
+	if g == nil || g.Header != "" && g.Libraries == "" && launchText(s.Winner) == "" {
 		return
 	}
 	m.fold("Build it by hand")
@@ -155,12 +162,6 @@ func (m *markdown) builds(s *Summary) {
 		m.Paragraph("In the kernel's folder:")
 		m.Code("sh", g.Command)
 		return
-	}
-	if g.Plain != "" {
-		m.Paragraph("Without the header:")
-		m.Code("sh", g.Plain)
-		m.Paragraph("With CMake, without the header:")
-		m.Code("cmake", g.cmake())
 	}
 	if g.Libraries != "" {
 		m.Paragraph("Link with %s.", code(g.Libraries))

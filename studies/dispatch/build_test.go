@@ -1,0 +1,221 @@
+package dispatch
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/host"
+)
+
+// shipped is a kernel of some kind, with the two points of it that are shipped.
+type shipped struct {
+	files  map[string]string
+	points [2]string
+	// declare declares a variant, and call calls it through the name that the header has.
+	declare, call string
+	// without must not be in the header.
+	without string
+}
+
+const shippedManifest = `name: scale
+entry: scale
+source: {host: scale.c}
+reference: {host: scale.c}
+params: {FACTOR: {values: [2, 3], default: 2}, LEVEL: {values: ["-O1", "-O2"], default: "-O1"}}
+workloads: {small: {N: 100}, large: {N: 1000}}
+args:
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+flags: ["{LEVEL}"]
+`
+
+const plainly = "extern scale_function function;"
+
+// A variant multiplies by its FACTOR, so that a program sees which one it has called.
+var shippedKinds = map[string]shipped{
+	"a pragma unrolls by a parameter": {
+		files: map[string]string{"kernel.yaml": shippedManifest, "scale.c": `#include <stdint.h>
+void scale(const float *x, float *y, int32_t N) {
+#pragma GCC unroll FACTOR
+	for (int i = 0; i < N; i++) y[i] = FACTOR * x[i];
+}
+`},
+		points: [2]string{"FACTOR=2,LEVEL=\"-O1\"", "FACTOR=3,LEVEL=\"-O2\""}, declare: plainly, call: "function",
+		without: "LEVEL",
+	},
+	"a template": {
+		files: map[string]string{"kernel.yaml": strings.NewReplacer("entry: scale", "entry: \"tiled::scale<{FACTOR}, float>\"",
+			"scale.c}\nreference", "scale.cpp}\nreference").Replace(shippedManifest),
+			"scale.c": "", "scale.cpp": `#include <cstdint>
+namespace tiled {
+template <int Factor, typename T> void scale(const T *x, T *y, std::int32_t n) {
+	for (int i = 0; i < n; i++) y[i] = Factor * x[i];
+}
+}
+`},
+		points:  [2]string{"FACTOR=2,LEVEL=\"-O1\"", "FACTOR=3,LEVEL=\"-O1\""},
+		declare: "extern scale_function *const function;", call: "(*function)", without: "{FACTOR}",
+	},
+	"OpenMP": {
+		files: map[string]string{"kernel.yaml": strings.Replace(shippedManifest, `["{LEVEL}"]`, `["{LEVEL}", -fopenmp]`, 1),
+			"scale.c": `#include <omp.h>
+#include <stdint.h>
+void scale(const float *x, float *y, int32_t N) {
+#pragma omp parallel for
+	for (int i = 0; i < N; i++) y[i] = FACTOR * x[i] + 0 * omp_get_thread_num();
+}
+`},
+		points: [2]string{"FACTOR=2,LEVEL=\"-O1\"", "FACTOR=3,LEVEL=\"-O1\""}, declare: plainly, call: "function",
+	},
+	"several files and a structure": {
+		files: map[string]string{"kernel.yaml": strings.NewReplacer("{host: scale.c}\nreference",
+			"{host: [scale.c, part/factor.c]}\nreference").Replace(shippedManifest),
+			"factor.h": "struct factor { double by; };\nextern int calls;\nstruct factor factor(void);\n",
+			"scale.c": `#include <stdint.h>
+#include "factor.h"
+void scale(const float *x, float *y, int32_t N) {
+	calls++;
+	for (int i = 0; i < N; i++) y[i] = (float)(factor().by * x[i]);
+}
+`, "part/factor.c": `#include "../factor.h"
+int calls;
+struct factor factor(void) { return (struct factor){FACTOR * (calls > 0)}; }
+`},
+		points: [2]string{"FACTOR=2,LEVEL=\"-O1\"", "FACTOR=3,LEVEL=\"-O1\""}, declare: plainly, call: "function",
+	},
+}
+
+// ship writes the table of a kernel's two points into a folder with the kernel and a program that calls them.
+func ship(t *testing.T, kind shipped) (string, *Table) {
+	t.Helper()
+	folder := t.TempDir()
+	files := map[string]string{"main.c": strings.NewReplacer("DECLARATION", kind.declare, "CALL", kind.call).Replace(
+		`#include <stdint.h>
+#include "scale_dispatch.h"
+typedef void scale_function(const float *x, float *y, int32_t N);
+#define DECLARE(number, function) DECLARATION
+SCALE_DISPATCH_EACH(DECLARE)
+#define RUN(number, function) CALL(x, y + number, 1);
+int run(void);
+int run(void) {
+	float x[1] = {5}, y[2] = {0, 0};
+	SCALE_DISPATCH_EACH(RUN)
+	return y[0] == 10 && y[1] == 15 && scale_dispatch("here", 900) == 1 ? 0 : 1;
+}
+#ifndef LIBRARY
+int main(void) { return run(); }
+#endif
+`), "CMakeLists.txt": `cmake_minimum_required(VERSION 3.13)
+project(ship C CXX)
+include(scale_dispatch.cmake)
+add_library(ship SHARED main.c)
+target_compile_definitions(ship PRIVATE LIBRARY)
+scale_dispatch_add(ship .)
+add_executable(program main.c)
+scale_dispatch_add(program .)
+`}
+	for name, content := range kind.files {
+		files[name] = content
+	}
+	for name, content := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made := &Table{Prefix: "scale_dispatch", Kernel: "scale", Source: "s", Sizes: []string{"N"}}
+	k, err := kernels.Load(folder, kernels.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Entry = k.Entry
+	for i, text := range kind.points {
+		made.Variants = append(made.Variants, Variant{point(t, text), hostBuild(t, k, k.Workloads[i]).At(point(t, text))})
+		made.Entries = append(made.Entries, Entry{Device: "here", Workload: k.Workloads[i].Name, Sizes: k.Workloads[i].Dims,
+			Variant: i})
+	}
+	if err := made.check(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := made.Write(folder, false); err != nil {
+		t.Fatal(err)
+	}
+	return folder, made
+}
+
+func hostBuild(t *testing.T, k *kernels.Kernel, w kernels.Workload) *objective.Build {
+	t.Helper()
+	forC, forCPlusPlus, err := host.FindToolchains(t.Context(), k, os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.Space(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := cache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := host.New(t.Context(), k, s, host.Options{Cache: compiled, Toolchain: forC, CPlusPlus: forCPlusPlus})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Facts().Environment.Build
+}
+
+func runIn(t *testing.T, folder, command string) {
+	t.Helper()
+	run := exec.CommandContext(t.Context(), "sh", "-ec", command)
+	run.Dir = folder
+	if output, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, output)
+	}
+}
+
+// Every kind of kernel compiles as the header says, position-independent, and all variants fit into a program
+// and into a shared library.
+func TestEveryKindOfKernelIsShipped(t *testing.T) {
+	for name, kind := range shippedKinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder, made := ship(t, kind)
+			header, err := os.ReadFile(filepath.Join(folder, "scale_dispatch.h"))
+			if err != nil || kind.without != "" && strings.Contains(string(header), "#define "+kind.without) ||
+				strings.Contains(string(header), "decltype(&tiled::scale<{") {
+				t.Errorf("%v\n%s", err, header)
+			}
+			for i := range made.Variants {
+				runIn(t, folder, made.Command(i))
+			}
+			link := "scale_dispatch_0.o scale_dispatch_1.o " + strings.Join(made.Variants[0].Libraries, " ")
+			runIn(t, folder, fmt.Sprintf("cc -Wall -Werror main.c -o main %s -lstdc++ && ./main", link))
+			runIn(t, folder, fmt.Sprintf("cc -shared -fPIC -DLIBRARY -Wl,-z,defs main.c -o libship.so %s -lstdc++", link))
+		})
+	}
+}
+
+// CMake builds the same, for two targets that use one table.
+func TestEveryKindOfKernelIsShippedByCMake(t *testing.T) {
+	if _, err := exec.LookPath("cmake"); err != nil {
+		t.Skip(err)
+	}
+	for name, kind := range shippedKinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder, _ := ship(t, kind)
+			runIn(t, folder, "cmake -S . -B built && cmake --build built && built/program && test -f built/libship.so")
+		})
+	}
+}
