@@ -52,7 +52,8 @@ void scale(const float *x, float *y, int32_t N) {
 		without: "LEVEL",
 	},
 	"a template": {
-		files: map[string]string{"kernel.yaml": strings.NewReplacer("entry: scale", "entry: \"tiled::scale<{FACTOR}, float>\"",
+		files: map[string]string{"kernel.yaml": strings.NewReplacer(
+			"entry: scale", "entry: \"tiled::scale<{FACTOR}, float>\"",
 			"scale.c}\nreference", "scale.cpp}\nreference").Replace(shippedManifest),
 			"scale.c": "", "scale.cpp": `#include <cstdint>
 namespace tiled {

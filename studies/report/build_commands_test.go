@@ -300,8 +300,8 @@ func TestSuggestionsOfTemplatesAndUnits(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for name, content := range map[string]string{
-		"scale.cpp": "float half(float);\nnamespace tiled {\ntemplate <int F> float scale(float x) {\n#pragma GCC unroll FACTOR\n" +
-			"\tfor (int i = 0; i < 8; i++) x += 0;\n\treturn half(F * x);\n}\n}\n",
+		"scale.cpp": "float half(float);\nnamespace tiled {\ntemplate <int F> float scale(float x) {\n" +
+			"#pragma GCC unroll FACTOR\n\tfor (int i = 0; i < 8; i++) x += 0;\n\treturn half(F * x);\n}\n}\n",
 		"half.cpp": "#include <omp.h>\nfloat half(float x) { return x / 2 + 0 * omp_get_max_threads() + FACTOR - 3; }\n",
 		"main.c": "extern float (*const tuned_scale_small)(float);\n" +
 			"int main(void) { return tuned_scale_small(4) == 6 ? 0 : 1; }\n",
@@ -318,7 +318,8 @@ func TestSuggestionsOfTemplatesAndUnits(t *testing.T) {
 		t.Errorf("a parameter of flags alone is a macro: %v", s.Suggestion.Macros)
 	}
 	commands := commandsIn(t, filepath.Join(folder, MarkdownName))
-	runIn(t, folder, commands[0]+" && cc -c main.c && c++ main.o scale.o half.o "+s.Suggestion.Libraries+" -o main && ./main")
+	runIn(t, folder, commands[0]+" && cc -c main.c && c++ main.o scale.o half.o "+s.Suggestion.Libraries+
+		" -o main && ./main")
 }
 
 // The command that a page names for applying a winner is one that is not refused for what the page knows.
