@@ -239,12 +239,12 @@ struct Problem {
 };
 
 /* count_tiles is for one warp: the first so many tiles are those of the groups up to each. */
-INLINE void count_tiles(const Layout &at, const int *offsets, int E)
+INLINE void count_tiles(const Layout &at, int E)
 {
     int before = 0;
-    for (int first = 0; first <= E; first += 32) {
+    for (int first = 0; first < E; first += 32) {
         const int group = first + threadIdx.x;
-        const int start = offsets[min(group, E)], rows = offsets[min(group + 1, E)] - start;
+        const int rows = group < E ? at.offsets[group + 1] - at.offsets[group] : 0;
         int end = (rows + BLOCK_M - 1) / BLOCK_M;
         UNROLL for (int distance = 1; distance < 32; distance *= 2) {
             const int other = __shfl_up_sync(0xffffffffu, end, distance);
@@ -253,8 +253,6 @@ INLINE void count_tiles(const Layout &at, const int *offsets, int E)
         end += before;
         if (group < E)
             at.ends[group] = end;
-        if (group <= E)
-            at.offsets[group] = start;
         before = __shfl_sync(0xffffffffu, end, 31);
     }
 }
@@ -405,8 +403,11 @@ gemm_grouped(const __grid_constant__ TensorMap a_map, const __grid_constant__ Te
         barrier_init(at.turns + 8, 1);
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
+    for (int i = threadIdx.x; i <= E; i += THREADS)
+        at.offsets[i] = offsets[i];
+    __syncthreads();
     if (threadIdx.x < 32)
-        count_tiles(at, offsets, E);
+        count_tiles(at, E);
     __syncthreads();
 
     if (threadIdx.x < 128) {
