@@ -110,6 +110,7 @@ var conformance = map[string]func(*testing.T, testEngine){
 	"profiles":                                 testProfiles,
 	"one process per study":                    testOneProcessPerStudy,
 	"the pulse":                                testPulse,
+	"annotations and deletion":                 testAnnotationsAndDeletion,
 	"asking whether a study runs":              testRunningAsksWithoutLocking,
 	"rounds on other workloads":                testRoundsOnOtherWorkloadsComeBack,
 	"a changed row is found":                   testAChangedRowIsFound,

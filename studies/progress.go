@@ -14,6 +14,8 @@ type Pulse struct {
 	Trials, Finished, Failed, Rounds, Gatings, Across, Profiles int
 	Ended                                                       trial.Ending
 	Elapsed                                                     int64
+	// Head is the digest of what is recorded of the study itself.
+	Head string
 }
 
 // Pulse asks for it; that is much quicker than reading the study.
@@ -22,11 +24,12 @@ func (s *Store) Pulse(ctx context.Context, study int64) (p Pulse, err error) {
 		return p, err
 	}
 	var found int
-	targets := []any{&found, &p.Ended, &p.Elapsed, &p.Rounds, &p.Gatings, &p.Across, &p.Profiles, &p.Trials, &p.Finished,
-		&p.Failed}
+	targets := []any{&found, &p.Head, &p.Ended, &p.Elapsed, &p.Rounds, &p.Gatings, &p.Across, &p.Profiles, &p.Trials,
+		&p.Finished, &p.Failed}
 	err = s.read(ctx, func() error {
 		return s.db.queryRow(ctx, targets, `SELECT
-		(SELECT COUNT(*) FROM studies WHERE id = ?1), COALESCE((SELECT ended FROM studies WHERE id = ?1), ''),
+		(SELECT COUNT(*) FROM studies WHERE id = ?1), COALESCE((SELECT digest FROM studies WHERE id = ?1), ''),
+		COALESCE((SELECT ended FROM studies WHERE id = ?1), ''),
 		COALESCE((SELECT elapsed_ns FROM studies WHERE id = ?1), 0),
 		(SELECT COUNT(*) FROM rounds WHERE study = ?1), (SELECT COUNT(*) FROM gatings WHERE study = ?1),
 		(SELECT COUNT(*) FROM across WHERE study = ?1), (SELECT COUNT(*) FROM profiles WHERE study = ?1),

@@ -2,6 +2,7 @@ package studies
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"pawl/objective"
@@ -22,10 +23,13 @@ func testPulse(t *testing.T, e testEngine) {
 	changes := func(what string, want Pulse) {
 		t.Helper()
 		got, err := store.Pulse(ctx, id)
-		if err != nil || got != want || got == before {
-			t.Errorf("%s: %+v, want %+v, %v", what, got, want, err)
+		if err != nil || got == before {
+			t.Errorf("%s: %+v as before, %v", what, got, err)
 		}
 		before = got
+		if got.Head = ""; got != want {
+			t.Errorf("%s: %+v, want %+v", what, got, want)
+		}
 	}
 	for number := range 3 {
 		if err := recorder.Started(trial.Trial{Number: number, Point: examplePoint(number)}); err != nil {
@@ -48,6 +52,10 @@ func testPulse(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	changes("ended", Pulse{Trials: 3, Finished: 1, Failed: 1, Ended: trial.TrialsDone, Elapsed: 7})
+	if err := store.Annotate(ctx, Study{ID: id, Note: "odd"}); err != nil {
+		t.Fatal(err)
+	}
+	changes("a note", Pulse{Trials: 3, Finished: 1, Failed: 1, Ended: trial.TrialsDone, Elapsed: 7})
 	trials, err := store.TrialsFrom(ctx, id, 1)
 	if err != nil || len(trials) != 2 || trials[0].Number != 1 {
 		t.Errorf("%v, %v", trials, err)
@@ -75,5 +83,51 @@ func testRunningAsksWithoutLocking(t *testing.T, e testEngine) {
 		t.Error("asking took the lock")
 	} else {
 		unlock()
+	}
+}
+
+func testAnnotationsAndDeletion(t *testing.T, e testEngine) {
+	ctx, place := t.Context(), e.place(t)
+	store := e.open(t, place)
+	var kept [2]int64
+	for i := range kept {
+		var err error
+		if kept[i], err = store.Create(ctx, Study{Kernel: "scale", Seed: 7}); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Recorder(kept[i]).Started(trial.Trial{Point: examplePoint(1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := Study{ID: kept[0], Note: "it's odd", Applied: "2026-01-02", Rivals: []Rival{{"vendor", 0.5}}}
+	if err := store.Annotate(ctx, want); err != nil {
+		t.Fatal(err)
+	}
+	again := e.open(t, place) // digests are compared
+	got, err := again.Study(ctx, kept[0])
+	if err != nil || got.Note != want.Note || got.Applied != want.Applied || !reflect.DeepEqual(got.Rivals, want.Rivals) ||
+		got.Seed != 7 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	unlock, err := again.Lock(kept[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Delete(ctx, kept[0]); !errors.Is(err, ErrBusy) {
+		t.Errorf("deleting a study that runs: %v", err)
+	}
+	unlock()
+	if err := store.Delete(ctx, kept[0]); err != nil {
+		t.Fatal(err)
+	}
+	all, err := again.List(ctx)
+	if err != nil || len(all) != 1 || all[0].ID != kept[1] {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if trials, err := store.TrialsFrom(ctx, kept[0], 0); err != nil || len(trials) != 0 {
+		t.Errorf("%d trials of a deleted study, %v", len(trials), err)
+	}
+	if trials, err := store.TrialsFrom(ctx, kept[1], 0); err != nil || len(trials) != 1 {
+		t.Errorf("%d trials of the other study, %v", len(trials), err)
 	}
 }

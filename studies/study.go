@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,10 +57,20 @@ type Study struct {
 	Dead []string `json:"dead,omitempty"`
 	// Roofline is the best that the device can do.
 	Roofline objective.Roofline `json:"roofline"`
+	// Note is what a person has written about it, Applied when its winner was, Rivals what was measured beside that.
+	Note    string  `json:"note,omitempty"`
+	Applied string  `json:"applied,omitempty"`
+	Rivals  []Rival `json:"rivals,omitempty"`
 	// Rounds counts the rounds of the confirmation; List alone fills it in.
 	Rounds int `json:"-"`
 	// Damaged says what is wrong with a study that cannot be read; nothing else but its number is known then.
 	Damaged string `json:"damaged,omitempty"`
+}
+
+// Rival is another program that does the same.
+type Rival struct {
+	Name         string  `json:"name"`
+	Milliseconds float64 `json:"milliseconds"`
 }
 
 // Of reports whether the study can be read and is of a kernel's workload as they are now: the
@@ -155,6 +166,7 @@ func (study *Study) columns() columns {
 		{"roofline", asJSON{&study.Roofline}}, {"ended", &study.Ended}, {"elapsed_ns", &study.Elapsed},
 		{"regret", asJSON{&study.Regret}},
 		{"spending", asJSON{&study.Spending}}, {"dead", asJSON{&study.Dead}}, {"workloads", asJSON{&study.Workloads}},
+		{"note", &study.Note}, {"applied", &study.Applied}, {"rivals", asJSON{&study.Rivals}},
 	}
 }
 
@@ -193,6 +205,36 @@ func (s *Store) Finish(ctx context.Context, id int64, result trial.Result) error
 	}, "")
 	if err != nil {
 		return fmt.Errorf("finishing study %d: %w", id, err)
+	}
+	return nil
+}
+
+// Annotate records what became of a study since: its note, when it was applied, and its rivals.
+func (s *Store) Annotate(ctx context.Context, study Study) error {
+	changed := columns{{"note", &study.Note}, {"applied", &study.Applied}, {"rivals", asJSON{&study.Rivals}}}
+	if _, err := s.update(ctx, study.ID, studyRow(study.ID), changed, ""); err != nil {
+		return fmt.Errorf("annotating study %d: %w", study.ID, err)
+	}
+	return nil
+}
+
+// Delete removes a study and everything that is recorded of it. One that is running now wraps ErrBusy.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	unlock, err := s.Lock(id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, err = s.transact(ctx, id, func(tx session) error {
+		for _, table := range slices.Backward(digestedTables) {
+			if _, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE "+studyColumn(table)+" = ?", id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("deleting study %d: %w", id, err)
 	}
 	return nil
 }

@@ -102,3 +102,16 @@ func Count(n int, one string, many ...string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, one)
 }
+
+// Rate writes a number per second with four significant digits and the prefix that suits it, such as 1.2 T.
+func Rate(perSecond float64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{" T", 1e12}, {" G", 1e9}, {" M", 1e6}} {
+		if perSecond >= unit.size {
+			return fmt.Sprintf("%.4g%s", perSecond/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.4g", perSecond)
+}

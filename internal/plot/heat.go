@@ -30,14 +30,19 @@ func (h Heat) Picture() Picture {
 	if len(h.Cells) == 0 {
 		return Picture{Name: h.Name}
 	}
-	const left, inside, cell = 84.0, 304.0, 26.0
+	const left, inside, most = 84.0, 304.0, 520.0
 	var out strings.Builder
 	width, top := inside/float64(len(h.XValues)), 26.0
+	cell := min(26, most/float64(len(h.YValues)))
 	height := cell * float64(len(h.YValues))
 	label(&out, 4, 16, "start", fit(h.YName, 180), "fill-opacity=\"0.75\"")
 	fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", left, top)
+	free := 0.0
 	for i, name := range h.YValues {
-		label(&out, -6, cell*(float64(i)+0.5)+4.5, "end", fit(name, left-10))
+		if y := cell * (float64(i) + 0.5); y >= free {
+			label(&out, -6, y+4.5, "end", fit(name, left-10))
+			free = y + letters
+		}
 	}
 	Categories(h.XName, h.XValues).below(&out, inside, height)
 	var values []float64
@@ -52,10 +57,10 @@ func (h Heat) Picture() Picture {
 		}
 		background, ink := shade(share)
 		shape := fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\"/>",
-			pixel(width*float64(c.X)+1), cell*float64(c.Y)+1, pixel(max(width-2, 1)), cell-2, background)
-		if s := c.Label; letter*float64(len([]rune(s)))*0.9 < width-4 {
+			pixel(width*float64(c.X)+1), pixel(cell*float64(c.Y)+1), pixel(max(width-2, 1)), pixel(max(cell-2, 1)), background)
+		if s := c.Label; letter*float64(len([]rune(s)))*0.9 < width-4 && cell >= letters {
 			shape += fmt.Sprintf("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">%s</text>",
-				pixel(width*(float64(c.X)+0.5)), cell*(float64(c.Y)+0.5)+4.5, ink, text(s))
+				pixel(width*(float64(c.X)+0.5)), pixel(cell*(float64(c.Y)+0.5)+4.5), ink, text(s))
 		}
 		out.WriteString(named(shape, c.Title, c.Href))
 	}

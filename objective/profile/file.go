@@ -27,7 +27,11 @@ func (e *FileError) Unwrap() error { return e.Err }
 // Write writes a profile into a folder and returns the file's path.
 func (p *Profile) Write(folder string) (string, error) {
 	path := filepath.Join(folder, fmt.Sprintf("%.12s.json", p.Digest))
-	if err := page.WriteFile(path, p.JSON); err != nil {
+	err := page.WriteFile(path, p.JSON)
+	if err == nil {
+		err = page.WriteFile(strings.TrimSuffix(path, ".json")+".svg", p.Sheet().Picture().WriteSVG)
+	}
+	if err != nil {
 		return "", fmt.Errorf("the profile: %w", err)
 	}
 	return path, nil

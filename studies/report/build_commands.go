@@ -47,7 +47,7 @@ func suggestion(s *Summary) *Suggestion {
 		return &Suggestion{Command: escape.Shell("pawl", "dispatch", s.Study.Origin, "--workload", s.Study.Workload,
 			"--python"), Macros: recipe.Macros}
 	}
-	made := &Suggestion{Header: headerName(s), Macros: recipe.Macros, recipe: recipe}
+	made := &Suggestion{Header: headerName(s.Study), Macros: recipe.Macros, recipe: recipe}
 	var commands []string
 	for _, file := range append([]string{recipe.File}, recipe.Units...) {
 		object := strings.TrimSuffix(path.Base(file), path.Ext(file)) + ".o"

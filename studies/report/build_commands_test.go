@@ -412,7 +412,7 @@ func TestNothingToApplyLeavesNoHeader(t *testing.T) {
 	if _, err := WriteAll(folder, good); err != nil {
 		t.Fatal(err)
 	}
-	header := filepath.Join(folder, headerName(good))
+	header := filepath.Join(folder, headerName(good.Study))
 	if noise.Advice.Verdict != Noise || noise.Evidence == nil {
 		t.Fatalf("verdict %q", noise.Advice.Verdict)
 	}

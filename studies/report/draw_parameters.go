@@ -114,17 +114,14 @@ func (s *Drawing) InteractionOf(x, y string) Figure {
 			best[cell] = t
 		}
 	}
-	heat := plot.Heat{
-		Name:    "Best time by " + x + " and " + y,
-		XName:   x,
-		YName:   y,
-		XValues: s.params[column].Values,
-		YValues: s.params[row].Values,
-	}
+	heat := plot.Heat{Name: "Best time by " + x + " and " + y, XName: x, YName: y}
+	var columns, rows []int
+	heat.XValues, columns = s.tried(column)
+	heat.YValues, rows = s.tried(row)
 	var fastest *plot.Cell
-	for cy := range heat.YValues {
-		for cx := range heat.XValues {
-			t, found := best[[2]int{cx, cy}]
+	for cy, row := range rows {
+		for cx, column := range columns {
+			t, found := best[[2]int{column, row}]
 			if !found {
 				continue
 			}
@@ -148,6 +145,16 @@ func (s *Drawing) InteractionOf(x, y string) Figure {
 	}
 	figure.Picture = heat.Picture()
 	return figure
+}
+
+// tried returns those of a parameter's values that were tried, and their places among all.
+func (s *Drawing) tried(at int) (values []string, places []int) {
+	for place, value := range s.params[at].Values {
+		if slices.ContainsFunc(s.timed, func(t timed) bool { return t.values[at] == place }) {
+			values, places = append(values, value), append(places, place)
+		}
+	}
+	return values, places
 }
 
 // rounded has two significant digits.

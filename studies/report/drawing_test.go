@@ -18,7 +18,7 @@ import (
 func example(t *testing.T, link func(int) string) *Drawing {
 	t.Helper()
 	facts := studies.SpaceFacts{Params: []studies.ParamFacts{
-		{Name: "A", Values: []string{"1", "2", "4"}, Default: "1", Ordered: true},
+		{Name: "A", Values: []string{"1", "2", "4", "untried"}, Default: "1", Ordered: true},
 		{Name: "B", Values: []string{"x", "y"}, Default: "x"},
 	}}
 	var trials []trial.Trial
@@ -69,6 +69,9 @@ func TestSearchPictures(t *testing.T) {
 	if s.InteractionOf("A", "B").Width == 0 || s.InteractionOf("A", "A").Width != 0 ||
 		s.InteractionOf("A", "Z").Width != 0 {
 		t.Error("a pair of the same or of an unknown parameter has a picture, or one of two has none")
+	}
+	if heat := s.InteractionOf("B", "A"); strings.Contains(string(heat.HTML()), ">untried<") || heat.Height > 160 {
+		t.Error("a value that was never tried has a row")
 	}
 	wants(t, s.Parallel([]string{"B", "A"}), "The fastest is trial 5: 2 ms, A=4,B=y")
 	if dots := strings.Count(string(example(t, nil).Convergence().HTML()), "<a "); dots != 0 {

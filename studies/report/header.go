@@ -8,6 +8,7 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/objective"
+	"pawl/studies"
 )
 
 // headerMark begins every header that we write, and nothing else does.
@@ -17,8 +18,8 @@ const headerMark = "/* Written by pawl: "
 func IsHeader(content []byte) bool { return bytes.HasPrefix(content, []byte(headerMark)) }
 
 // headerName returns the name of the generated header.
-func headerName(s *Summary) string {
-	return escape.FileName(s.Study.Kernel) + "_" + escape.FileName(s.Study.Workload) + ".h"
+func headerName(s studies.Study) string {
+	return escape.FileName(s.Kernel) + "_" + escape.FileName(s.Workload) + ".h"
 }
 
 // Header writes the suggestion as a C header: all macros that the measured build

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the page
 	"html/template"
 	"io"
+	"regexp"
 	"strings"
 
 	"pawl/internal/escape"
@@ -23,12 +24,9 @@ var (
 )
 
 var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
-	"ratio":      page.RatioInterval,
-	"variation":  func(t Timed) string { return variationCell(&t) },
-	"throughput": func(t Timed) string { return Throughput(&t) },
-	"speedup":    speedupCell,
-	"best":       probabilityCell,
+	"count":      page.Count,
 	"percent":    page.WholePercent,
+	"timedHead":  func() []string { return timedHeader },
 	"add":        func(a, b int) int { return a + b },
 	"withheld":   Withheld,
 	"applying":   (*Summary).applying,
@@ -43,9 +41,6 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style":      func() template.CSS { return template.CSS(Style) },
 	"background": background,
 	"measured":   measuredRows,
-	"front":      frontPlot,
-	"roofline":   roofline,
-	"stallBars":  stallBars,
 	"point":      Breakable,
 }).Parse(pageSource + studySource))
 
@@ -77,6 +72,19 @@ func render(w io.Writer, name string, data any) error {
 	if err := htmlPage.ExecuteTemplate(&out, name, data); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, escape.Page(out.String()))
+	body := escape.Page(out.String())
+	if before, after, found := strings.Cut(body, contents); found {
+		links := ""
+		for _, heading := range headings.FindAllStringSubmatch(after, -1) {
+			links += `<a href="#` + heading[1] + `">` + heading[2] + "</a>"
+		}
+		body = before + contents + links + after
+	}
+	_, err := io.WriteString(w, body)
 	return err
 }
+
+// contents is where the links to the headings of a page belong, and headings are these.
+const contents = `<nav class="contents" aria-label="Contents">`
+
+var headings = regexp.MustCompile(`<h2 id="(\w+)">([^<]*)</h2>`)

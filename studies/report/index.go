@@ -125,6 +125,9 @@ func action(s *Summary) string {
 	if after := gateAction(s); after != "" {
 		return after
 	}
+	if s.Study.Applied != "" {
+		return "nothing"
+	}
 	switch s.Advice.Verdict {
 	case Promising:
 		return s.Confirming()
@@ -236,6 +239,39 @@ func publish(ctx context.Context, store *studies.Store, out string, s *Summary) 
 	}
 	written, err := writeIndex(ctx, store, out, all, s)
 	changed.Written = append(changed.Written, written...)
+	return changed, err
+}
+
+// Forget deletes a study with its pages. What it kept behind comes to the front.
+func Forget(ctx context.Context, store *studies.Store, out string, id int64) (changed Files, err error) {
+	all, err := store.List(ctx)
+	if err != nil {
+		return changed, err
+	}
+	at := slices.IndexFunc(all, func(s studies.Study) bool { return s.ID == id })
+	if at < 0 {
+		return changed, fmt.Errorf("%w: %d", studies.ErrNoStudy, id)
+	}
+	study := all[at]
+	if err := store.Delete(ctx, id); err != nil {
+		return changed, err
+	}
+	left := slices.Delete(slices.Clone(all), at, at+1)
+	if study.Damaged == "" {
+		folder := studyFolder(out, all, id)
+		if changed.Removed, err = removeHeader(filepath.Join(folder, headerName(study))); err != nil {
+			return changed, err
+		}
+		if err := removePages(folder); err != nil {
+			return changed, err
+		}
+		if next, found := frontStudies(left)[SubjectOf(study)]; found {
+			_, files, err := Publish(ctx, store, out, next.ID)
+			changed.Written = files.Written
+			return changed, err
+		}
+	}
+	changed.Written, err = writeIndex(ctx, store, out, left, nil)
 	return changed, err
 }
 

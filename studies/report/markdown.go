@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"pawl/internal/escape"
@@ -171,10 +172,6 @@ func (m *markdown) builds(s *Summary) {
 	}
 }
 
-func variationCell(t *Timed) string {
-	return page.Percent(t.CV) + " (" + page.Percent(t.Variation) + ")"
-}
-
 // finalists is what was measured of the default and of those that were compared with it.
 func (m *markdown) finalists(s *Summary) {
 	if len(s.Top) == 0 {
@@ -187,9 +184,7 @@ func (m *markdown) finalists(s *Summary) {
 	m.fold(title)
 	var rows [][]string
 	add := func(name string, t Timed) {
-		row := []string{name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), variationCell(&t), speedupCell(t),
-			probabilityCell(t), Throughput(&t), code(t.Point.String()), t.Needs()}
-		rows = append(rows, row)
+		rows = append(rows, slices.Concat([]string{name}, s.Cells(t), []string{code(t.Point.String()), t.Needs()}))
 	}
 	if s.Default != nil {
 		add("default", *s.Default)
@@ -197,8 +192,7 @@ func (m *markdown) finalists(s *Summary) {
 	for i, t := range s.Top {
 		add(fmt.Sprint(i+1), t)
 	}
-	m.Table([]string{"", text(s.Compared()), "95 % interval", "CV (robust CV)", "speedup", "P(best)", "throughput",
-		"point", "needs"}, rows)
+	m.Table(slices.Concat([]string{"", text(s.Compared())}, timedHeader, []string{"point", "needs"}), rows)
 	if e := s.Evidence; e != nil {
 		m.Paragraph("%s it is the median over the %d rounds of the ratio inside each, which is not quite the ratio of the "+
 			"medians. Cliff's δ is %.2f (%s): it compares every sample of the default with every sample of the winner, and 1 "+
@@ -207,18 +201,20 @@ func (m *markdown) finalists(s *Summary) {
 	}
 }
 
-func speedupCell(t Timed) string {
-	if t.Speedup == nil {
-		return page.Unknown
-	}
-	return fmt.Sprintf("%.2f× (%s)", *t.Speedup, page.RatioInterval(*t.SpeedupInterval))
-}
+// timedHeader are the columns of a point's figures, behind what is compared.
+var timedHeader = []string{"95 % interval", "CV (robust CV)", "speedup", "P(best)", "throughput"}
 
-func probabilityCell(t Timed) string {
-	if t.Best == nil {
-		return page.Unknown
+// Cells are the figures of a point, in the order of the columns.
+func (s *Summary) Cells(t Timed) []string {
+	speedup, best := page.Unknown, page.Unknown
+	if t.Speedup != nil {
+		speedup = fmt.Sprintf("%.2f× (%s)", *t.Speedup, page.RatioInterval(*t.SpeedupInterval))
 	}
-	return page.WholePercent(*t.Best)
+	if t.Best != nil {
+		best = page.WholePercent(*t.Best)
+	}
+	return []string{s.Written(t.Milliseconds), s.WrittenInterval(t.Interval),
+		page.Percent(t.CV) + " (" + page.Percent(t.Variation) + ")", speedup, best, Throughput(&t)}
 }
 
 func (m *markdown) ablation(s *Summary) {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"maps"
 	"slices"
 
@@ -191,37 +190,36 @@ func (s *Summary) FrontCells(p FrontPoint) (cells []string) {
 	return cells
 }
 
-// frontPlot draws the front over the first two objectives, on log scales, and the trials behind
-// it. Better is to the left and below, whatever is measured.
-func frontPlot(s *Summary) template.HTML {
-	if len(s.Front) < 2 {
-		return ""
+// Pareto draws the front over the first two objectives, on log scales, and the trials behind it.
+// Better is to the left and below, whatever is measured.
+func (v *View) Pareto() Figure {
+	figure := Figure{Title: "Pareto front", Caption: "Each dot is a trial; better is to the left and below."}
+	if len(v.Front) < 2 {
+		return figure
 	}
-	quantities := s.Study.Environment.Measure.All
-	series := plot.Series{Name: "Pareto front", Colour: plot.Best}
-	others := plot.Series{Name: "other trials", Colour: plot.Other}
+	quantities := v.Study.Environment.Measure.All
+	best, others := plot.Series{Name: "Pareto front", Colour: plot.Best},
+		plot.Series{Name: "other trials", Colour: plot.Other}
 	var scores [2][]float64
-	for _, t := range s.trials {
-		if !t.OK() || len(t.Outcome.Scores) != len(quantities) ||
-			slices.ContainsFunc(s.Front, func(p FrontPoint) bool { return p.Trial == t.Number }) {
-			continue
-		}
-		at := plot.XY{X: t.Outcome.Scores[0], Y: t.Outcome.Scores[1]}
-		others.Dots = append(others.Dots, plot.Dot{XY: at, Colour: plot.Other, Radius: 2.5, Title: t.Point.String()})
-		scores[0], scores[1] = append(scores[0], at.X), append(scores[1], at.Y)
+	dot := func(number int, point space.Point, at []float64, colour string, radius float64) plot.Dot {
+		scores[0], scores[1] = append(scores[0], at[0]), append(scores[1], at[1])
+		title := fmt.Sprintf("trial %d: %s, %s, %s", number, quantities[0].Text(at[0]), quantities[1].Text(at[1]), point)
+		return plot.Dot{XY: plot.XY{X: at[0], Y: at[1]}, Colour: colour, Radius: radius, Title: title, Href: v.href(number)}
 	}
-	for _, p := range s.Front {
-		at := plot.XY{X: p.Scores[0], Y: p.Scores[1]}
-		series.Line = append(series.Line, at)
-		series.Dots = append(series.Dots, plot.Dot{XY: at, Colour: plot.Best, Radius: 4, Title: p.Point.String()})
-		scores[0], scores[1] = append(scores[0], at.X), append(scores[1], at.Y)
+	for _, t := range v.trials {
+		if t.OK() && len(t.Outcome.Scores) == len(quantities) &&
+			!slices.ContainsFunc(v.Front, func(p FrontPoint) bool { return p.Trial == t.Number }) {
+			others.Dots = append(others.Dots, dot(t.Number, t.Point, t.Outcome.Scores, plot.Other, 2.5))
+		}
+	}
+	for _, p := range v.Front {
+		best.Line = append(best.Line, plot.XY{X: p.Scores[0], Y: p.Scores[1]})
+		best.Dots = append(best.Dots, dot(p.Trial, p.Point, p.Scores, plot.Best, 4))
 	}
 	axis := func(of int) plot.Axis { return plot.Log(quantities[of].Formula, quantities[of].Text, scores[of]...) }
-	panel := plot.Panel{X: axis(0), Y: axis(1), Series: []plot.Series{series}}
-	if len(others.Dots) > 0 {
-		panel.Series = []plot.Series{others, series}
-	}
-	return plot.Plot{Name: "Pareto front", Panels: []plot.Panel{panel}}.HTML()
+	panel := plot.Panel{X: axis(0), Y: axis(1), Series: []plot.Series{others, best}}
+	figure.Picture = plot.Plot{Name: figure.Title, Panels: []plot.Panel{panel}}.Picture()
+	return figure
 }
 
 // programSuggestion is what to do to run the winner of a program.

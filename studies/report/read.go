@@ -47,7 +47,10 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 		return nil, err
 	}
 	summary.Why = whyFaster(&summary, past.Trials, profiles)
-	return &summary, nil
+	if !brief {
+		summary.Sizes, err = sizes(ctx, store, &summary)
+	}
+	return &summary, err
 }
 
 // Finalists returns the newest study of a kernel on a backend, of a workload if one is

@@ -253,7 +253,7 @@ func TestGolden(t *testing.T) {
 		facts  *Summary
 		render func(io.Writer, *Summary) error
 	}{
-		{MarkdownName, s, Markdown}, {JSONName, s, asJSON}, {HTMLName, s, HTML}, {headerName(s), s, Header},
+		{MarkdownName, s, Markdown}, {JSONName, s, asJSON}, {HTMLName, s, HTML}, {headerName(s.Study), s, Header},
 		{"interrupted.md", interrupted, Markdown}, {"schema6.md", recorded(t), Markdown},
 	} {
 		t.Run(test.file, func(t *testing.T) {

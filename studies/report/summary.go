@@ -58,6 +58,8 @@ type Summary struct {
 	Suspected bool `json:"reference_suspected,omitempty"`
 	// Front are the trials that no other beats in all objectives; nil with one objective.
 	Front []FrontPoint `json:"pareto_front,omitempty"`
+	// Sizes are the workloads of the kernel that were tuned on this device; nil where its work is unknown.
+	Sizes []Sized `json:"sizes,omitempty"`
 	// Curve is the best time after each trial, for the picture.
 	Curve []CurvePoint `json:"curve,omitempty"`
 

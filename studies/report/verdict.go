@@ -147,3 +147,14 @@ func (e *Evidence) doubt() string {
 
 // Usable reports whether there is a winner to apply. One that is only promising is applied by force alone.
 func (v Verdict) Usable() bool { return v == Apply || v == Consider || v == Promising }
+
+// Tone is the color of a verdict on a page: the class of its style.
+func (v Verdict) Tone() string {
+	switch v {
+	case Apply, Consider:
+		return "good"
+	case Nothing, Refused, Damaged:
+		return "bad"
+	}
+	return "plain"
+}

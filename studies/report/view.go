@@ -33,12 +33,6 @@ func NewView(s *Summary, link func(trial int) string) *View {
 // Trials are the study's, in the order of asking.
 func (s *Summary) Trials() []trial.Trial { return s.trials }
 
-// TrialOf returns the number of a point's trial, and whether it has one.
-func (v *View) TrialOf(p space.Point) (number int, found bool) {
-	number, found = v.number[p]
-	return number, found
-}
-
 // ByImportance are the parameters' names, the most important first.
 func (v *View) ByImportance() []string {
 	var names []string

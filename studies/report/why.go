@@ -1,12 +1,7 @@
 package report
 
 import (
-	"fmt"
-	"html/template"
-
 	"pawl/internal/escape"
-	"pawl/internal/page"
-	"pawl/internal/plot"
 	"pawl/objective/profile"
 	"pawl/search/trial"
 	"pawl/studies"
@@ -19,11 +14,10 @@ type Why struct {
 	profile.Comparison
 	// Next is what the winner could still gain, largest bound first, at most three.
 	Next []profile.Advice `json:"next,omitempty"`
-	// StallsBefore and StallsAfter are what warps spend their time at; nil where nobody counted.
-	StallsBefore []profile.Stall `json:"stalls_before,omitempty"`
-	StallsAfter  []profile.Stall `json:"stalls_after,omitempty"`
 	// Command profiles both points; empty where they were profiled, or cannot be.
 	Command string `json:"command,omitempty"`
+
+	before, after profile.Facts // of the default and the winner, for pictures
 }
 
 // mostNext is how much advice a page has.
@@ -39,7 +33,7 @@ func whyFaster(s *Summary, trials []trial.Trial, profiles []studies.Profile) *Wh
 	if before.Resources == nil && before.Metrics == nil {
 		return nil
 	}
-	w := &Why{Comparison: profile.Compare(before, after), StallsBefore: before.Stalls(), StallsAfter: after.Stalls()}
+	w := &Why{Comparison: profile.Compare(before, after), before: before, after: after}
 	w.Next = profile.Advise(after)
 	w.Next = w.Next[:min(len(w.Next), mostNext)]
 	lessons.Support([]lessons.Past{{Study: s.Study, Trials: trials, Profiles: profiles}}, w.Next)
@@ -105,107 +99,11 @@ func (w *Why) rows() (rows [][]string) {
 	return rows
 }
 
-// stallBars draws what warps spend their time at, for both points side by side.
-func stallBars(w *Why) template.HTML {
-	if w == nil || w.StallsBefore == nil || w.StallsAfter == nil {
-		return ""
+// Pictures shows both points beside each other, as far as anything is known of them.
+func (w *Why) Pictures() (figures []Figure) {
+	for _, picture := range profile.Pictures(profile.Shown{Name: "default", Facts: w.before},
+		profile.Shown{Name: "winner", Facts: w.after}) {
+		figures = append(figures, Figure{Title: picture.Name, Picture: picture})
 	}
-	bars := plot.Bars{
-		Name: "what warps spend their time at",
-		Text: "For each reason the default's share of the time, and below it the winner's.",
-	}
-	shares := []float64{0}
-	for _, s := range w.StallsBefore[:min(len(w.StallsBefore), 8)] {
-		after := profile.StallShare(w.StallsAfter, s.Reason)
-		shares = append(shares, s.Share, after)
-		bars.Rows = append(bars.Rows,
-			plot.Bar{
-				Label:  "default: " + s.Meaning,
-				Value:  page.WholePercent(s.Share),
-				To:     s.Share,
-				Colour: plot.Colours[1],
-				Title:  s.Reason,
-			},
-			plot.Bar{
-				Label:  "winner: " + s.Meaning,
-				Value:  page.WholePercent(after),
-				To:     after,
-				Colour: plot.Colours[0],
-				Title:  s.Reason,
-			})
-	}
-	bars.X = plot.Linear("share of the warps' time", page.WholePercent, shares...)
-	return bars.HTML()
-}
-
-// roofline draws the study's points against the best that the device can do. All of them do the
-// same work, so that they stand above each other at the manifest's flops a byte; where a profiler
-// has counted the bytes that were moved, a second dot shows that.
-func roofline(s *Summary) template.HTML {
-	work, roof := s.Study.Work, s.Study.Roofline
-	if s.Study.Environment.Measure != nil || work.Flops <= 0 || work.Bytes <= 0 || roof.Flops <= 0 || roof.Bytes <= 0 ||
-		len(s.Curve) == 0 {
-		return ""
-	}
-	intensity, ridge := work.Flops/work.Bytes, roof.Flops/roof.Bytes
-	low, high := min(intensity, ridge)/8, max(intensity, ridge)*8
-	reach := func(x float64) float64 { return min(roof.Flops, x*roof.Bytes) / 1e9 }
-	speed := func(ms float64) float64 { return work.Flops / ms / 1e6 }
-	lowest := reach(low)
-	series := []plot.Series{{
-		Name:   "what the device can do",
-		Colour: "currentColor",
-		Line:   []plot.XY{{X: low, Y: reach(low)}, {X: ridge, Y: reach(ridge)}, {X: high, Y: reach(high)}},
-	}}
-	trials := plot.Series{Name: "trials", Colour: plot.Other}
-	for _, p := range s.Curve {
-		lowest = min(lowest, speed(p.Milliseconds))
-		trials.Dots = append(trials.Dots,
-			plot.Dot{
-				XY:     plot.XY{X: intensity, Y: speed(p.Milliseconds)},
-				Colour: plot.Other,
-				Radius: 2.5,
-				Title:  fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds)),
-			})
-	}
-	plain := func(v float64) string { return fmt.Sprintf("%.4g", v) }
-	unit, scale := "GFLOP/s", 1.0
-	if reach(high) >= 1e4 {
-		unit, scale = "TFLOP/s", 1e3
-	}
-	scaled := func(v float64) string { return plain(v / scale) }
-	panel := plot.Panel{X: plot.Log("flop a byte", plain, low, high), Y: plot.Log(unit, scaled, lowest, reach(high))}
-	trials.Dots = plot.Thin(trials.Dots, panel.X, panel.Y, 200) // they stand above each other
-	series = append(series, trials)
-	mark := func(name, colour string, t *Timed, limiter string) {
-		if t == nil {
-			return
-		}
-		title := fmt.Sprintf("%s: %s, %s", name, page.Milliseconds(t.Milliseconds), Throughput(t))
-		if limiter != "" {
-			title += ". " + limiter
-		}
-		series = append(series,
-			plot.Series{
-				Name:   name,
-				Colour: colour,
-				Dots:   []plot.Dot{{XY: plot.XY{X: intensity, Y: speed(t.Milliseconds)}, Colour: colour, Radius: 5, Title: title}},
-			})
-	}
-	var before, after string
-	if s.Why != nil {
-		before, after = s.Why.Before.Text, s.Why.After.Text
-	}
-	mark("default", plot.Colours[1], s.Default, before)
-	if s.Evidence != nil {
-		mark("winner", plot.Colours[0], s.Winner, after)
-	}
-	panel.Series = series
-	return plot.Plot{
-		Name:   "the roofline",
-		Text:   "The study's points against the speed of memory and arithmetic.",
-		Width:  420,
-		Height: 240,
-		Panels: []plot.Panel{panel},
-	}.HTML()
+	return figures
 }

@@ -88,11 +88,11 @@ func TestWhy(t *testing.T) {
 		if strings.Contains(page.String(), test.not) {
 			t.Errorf("%s: %q", name, test.not)
 		}
-		if drawn := strings.Contains(html.String(), "what warps spend their time at"); drawn !=
+		if drawn := strings.Contains(html.String(), "What warps spend their time at"); drawn !=
 			(name == "profiled" || name == "evidence") {
 			t.Errorf("%s: bars of stalls: %v", name, drawn)
 		}
-		if !strings.Contains(html.String(), "<h2>The roofline</h2>") || !strings.Contains(html.String(), "<h2>Why</h2>") {
+		if !strings.Contains(html.String(), "<figcaption>Roofline</figcaption>") || !strings.Contains(html.String(), `<h2 id="why">Why</h2>`) {
 			t.Errorf("%s: a part of the page is missing", name)
 		}
 	}

@@ -16,6 +16,8 @@ const (
 	MarkdownName = "suggestions.md"
 	JSONName     = "suggestions.json"
 	HTMLName     = "report.html"
+	// RooflineName is a picture, of a kernel whose work is known.
+	RooflineName = "roofline.svg"
 )
 
 // Files are the paths that WriteAll has changed.
@@ -39,9 +41,12 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 	files := []page.File{form(MarkdownName, Markdown),
 		{Name: JSONName, Render: s.JSON}, form(HTMLName, HTML)}
 	if s.Suggestion != nil && s.Suggestion.Header != "" {
-		files = append(files, form(headerName(s), Header))
-	} else if changed.Removed, err = removeHeader(filepath.Join(dir, headerName(s))); err != nil {
+		files = append(files, form(headerName(s.Study), Header))
+	} else if changed.Removed, err = removeHeader(filepath.Join(dir, headerName(s.Study))); err != nil {
 		return changed, fmt.Errorf("writing the report: %w", err)
+	}
+	if scaling := NewView(s, nil).Scaling(); scaling.Width > 0 {
+		files = append(files, page.File{Name: RooflineName, Render: scaling.WriteSVG})
 	}
 	if changed.Written, err = page.WriteFiles(dir, files...); err != nil {
 		return changed, fmt.Errorf("the report: %w", err)
@@ -51,7 +56,7 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 
 // removePages removes the pages of a study, and their folder where nothing else is in it.
 func removePages(dir string) error {
-	for _, name := range []string{MarkdownName, JSONName, HTMLName} {
+	for _, name := range []string{MarkdownName, JSONName, HTMLName, RooflineName} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

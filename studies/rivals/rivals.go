@@ -51,8 +51,11 @@ type Options struct {
 	Observe func(round, rounds int)
 }
 
-// Point is one of ours.
-type Point struct{ Name, At string }
+// Point is one of ours. Study is the one that it has won, 0 for none.
+type Point struct {
+	Name, At string
+	Study    int64
+}
 
 // helper is a Python module for rivals that are written with PyTorch.
 //

@@ -27,7 +27,22 @@ func Tuned(ctx context.Context, store *studies.Store, t devices.Target) (*Point,
 		if summary.Winner == nil || t.Space.Check(summary.Winner.Point) != nil {
 			continue // none, or of another space
 		}
-		return &Point{Name: fmt.Sprintf("tuned (study %d)", s.ID), At: summary.Winner.Point.String()}, nil
+		return &Point{fmt.Sprintf("tuned (study %d)", s.ID), summary.Winner.Point.String(), s.ID}, nil
 	}
 	return nil, nil
+}
+
+// Record keeps the times of rivals with the study whose winner they were measured beside.
+func (r *Result) Record(ctx context.Context, store *studies.Store, id int64) error {
+	study, err := store.Study(ctx, id)
+	if err != nil {
+		return err
+	}
+	study.Rivals = nil
+	for _, s := range r.Sides {
+		if !s.Ours && !s.Limit && s.Milliseconds > 0 {
+			study.Rivals = append(study.Rivals, studies.Rival{Name: s.Name, Milliseconds: s.Milliseconds})
+		}
+	}
+	return store.Annotate(ctx, study)
 }

@@ -162,13 +162,22 @@ func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *dev
 	}
 	show, clear := console.ProgressLine(env.Stderr)
 	defer clear()
-	return rivals.Run(ctx, b, rivals.Options{
+	r, err := rivals.Run(ctx, b, rivals.Options{
 		Kernel: target.Kernel, Workload: target.Workload.Name, Points: points, Rounds: o.rounds, Samples: o.samples,
 		Seed: o.Order(), Patience: o.patience,
 		Observe: func(round, rounds int) {
 			show(fmt.Sprintf("%s: round %d of %d", target.Workload.Name, round+1, rounds))
 		},
 	})
+	if err != nil || points[0].Study == 0 {
+		return r, err
+	}
+	store, err := console.OpenStudies(ctx, env, o.Common)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	return r, r.Record(ctx, store, points[0].Study)
 }
 
 func rivalsJSON(w io.Writer, results []*rivals.Result) error {

@@ -14,7 +14,6 @@ import (
 const mostCompared = 6
 
 type comparePage struct {
-	All     []studies.Study
 	Chosen  []int64
 	Columns []*report.Summary
 	Rows    []compareRow
@@ -32,11 +31,11 @@ type compareRow struct {
 }
 
 func (s *Server) compare(r *http.Request) (page, error) {
-	store, all, err := s.all(r)
+	store, err := s.library.open(r.Context())
 	if err != nil {
 		return page{}, err
 	}
-	data := comparePage{All: slices.DeleteFunc(all, func(o studies.Study) bool { return o.Damaged != "" })}
+	var data comparePage
 	for _, text := range r.URL.Query()["study"] {
 		id, err := studyNumber(text)
 		if err != nil {
@@ -176,8 +175,8 @@ func (d *comparePage) warn() {
 		d.Warnings = append(d.Warnings, "The devices were not the same.")
 	}
 	d.Warnings = append(d.Warnings,
-		"Times of different studies were not measured together. For a decision, measure together: pawl gate holds one to "+
-			"the other, interleaved.")
+		"Times of different studies were not measured together. For a decision, measure together: pawl gate compares them, "+
+			"interleaved.")
 }
 
 // shortDigest is the beginning of a digest, and a record's name as it is.

@@ -45,6 +45,10 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 	}
 	s := serving(t, path)
 	wants(t, mustGet(t, s, "/studies/1"), `data-events="/studies/1/events"`, "searching: 5 of 100 trials")
+	if page := mustGet(t, s, "/studies/1"); strings.Contains(page, "ended") ||
+		!strings.Contains(page, "<title>running · Study 1: scale, small") {
+		t.Errorf("a running study has ended:\n%s", page)
+	}
 	wants(t, mustGet(t, s, "/"), "running now")
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()

@@ -58,8 +58,8 @@ func TestFiveHundredStudies(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for {
 		code, body, header := get(t, s, "/")
-		if code != http.StatusOK || len(body) > largestPage || strings.Count(body, `<tr><td><a href="/studies/`) != 500 {
-			t.Fatalf("%d, %d bytes, %d rows", code, len(body), strings.Count(body, `<tr><td><a href="/studies/`))
+		if code != http.StatusOK || len(body) > largestPage || strings.Count(body, `"> <a href="/studies/`) != 500 {
+			t.Fatalf("%d, %d bytes, %d rows", code, len(body), strings.Count(body, `"> <a href="/studies/`))
 		}
 		if header.Get("Refresh") == "" {
 			wants(t, body, "unconfirmed")

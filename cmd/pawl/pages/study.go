@@ -48,6 +48,7 @@ func (s *Server) all(r *http.Request) (*studies.Store, []studies.Study, error) {
 
 type studyPage struct {
 	ID      int64
+	Heading string
 	Running bool
 	// Interrupted says that nobody runs it, and it has not ended.
 	Interrupted bool
@@ -73,18 +74,20 @@ func (s *Server) study(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	summary := found.summary
-	data := studyPage{ID: id, Trials: summary.Search.Asked, Body: found.body}
+	data, state := studyPage{ID: id, Trials: summary.Search.Asked, Body: found.body}, string(summary.Advice.Verdict)
 	if data.Running, err = store.Running(id); err != nil {
 		return page{}, err
 	}
 	data.Interrupted = !data.Running && summary.Study.Ended == ""
-	if data.Running {
+	if data.Running { // there is no verdict yet
+		data.Body, state = "", "running"
 		live, _, err := s.update(ctx, id, studies.Pulse{Trials: -1})
 		if err != nil {
 			return page{}, err
 		}
 		data.Live = template.HTML(live)
 	}
+	data.Heading = fmt.Sprintf("Study %d: %s, %s", id, summary.Study.Kernel, summary.Study.Workload)
 	if err := data.pair(r, found.view); err != nil {
 		return page{}, err
 	}
@@ -92,7 +95,7 @@ func (s *Server) study(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	return page{
-		Title:    fmt.Sprintf("Study %d: %s, %s", id, summary.Study.Kernel, summary.Study.Workload),
+		Title:    state + " · " + data.Heading,
 		Template: "study",
 		Data:     data,
 		Notices:  store.Notices,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -122,6 +123,10 @@ func runApply(ctx context.Context, env console.Environment, o applyOptions) erro
 		result.Committed, err = change.Commit(ctx, o.Branch)
 	default:
 		result.Written, err = change.Write()
+	}
+	if err == nil && store.Writable() == nil {
+		study.Applied = time.Now().UTC().Format(time.RFC3339)
+		err = store.Annotate(ctx, study)
 	}
 	if err != nil {
 		return err

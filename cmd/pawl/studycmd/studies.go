@@ -70,6 +70,8 @@ func Command(env console.Environment) *cli.Command {
 			copyCommand(env),
 			acrossCommand(env),
 			lessonsCommand(env),
+			noteCommand(env),
+			deleteCommand(env),
 		},
 	}
 }
