@@ -222,6 +222,8 @@ func TestPagesInABrowser(t *testing.T) {
 	t.Run("pages", func(t *testing.T) { b.t = t; b.everyPage() })
 	t.Run("dots", func(t *testing.T) { b.t = t; b.dots() })
 	t.Run("filters", func(t *testing.T) { b.t = t; b.filters() })
+	t.Run("brush", func(t *testing.T) { b.t = t; b.brush() })
+	t.Run("choices", func(t *testing.T) { b.t = t; b.choices() })
 	t.Run("live", func(t *testing.T) { b.t = t; b.live(dir) })
 	t.Run("nothing changes", func(t *testing.T) { b.t = t; b.readOnly() })
 }
@@ -239,7 +241,7 @@ func (b *browser) everyPage() {
 		"doctor":  "/doctor",
 	} {
 		for _, theme := range []string{"light", "dark"} {
-			for _, width := range []int64{1280, 400} {
+			for _, width := range []int64{1280, 390} {
 				once := (theme == "light") == (width == 1280) // each theme and each width once
 				if !once && !thorough.All() {
 					continue
@@ -341,6 +343,43 @@ func (b *browser) filters() {
 	b.content("filters")
 }
 
+// brush chooses trials by dragging along an axis of the parallel coordinates: those near the fast end of the time's.
+func (b *browser) brush() {
+	b.open("/studies/1")
+	const handle = `[...document.querySelectorAll("figure.wide .brush")].at(-1)`
+	ask[bool](b, handle+`.scrollIntoView({block: "center"}), true`)
+	at := ask[[]float64](b, `(r => [r.x + r.width / 2, r.y + r.height])(`+handle+`.getBoundingClientRect())`)
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, at[0], at[1]-5, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]-60, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, at[0], at[1]-60, chromedp.ButtonLeft))
+	const said = `document.querySelector("figure.wide [role=status]")`
+	b.until("chosen trials", said+`.textContent.includes(" trials chosen: ")`)
+	lines, out := ask[int](b, `document.querySelectorAll("figure.wide path").length`),
+		ask[int](b, `document.querySelectorAll("figure.wide path.left-out").length`)
+	if out == 0 || out >= lines {
+		b.t.Errorf("%d of %d lines are left out", out, lines)
+	}
+	// The first link is the fastest trial's, as the first row of the trials' page is.
+	link := ask[string](b, said+`.querySelector("a").getAttribute("href")`)
+	b.open("/studies/1/trials")
+	if first := ask[string](b, `document.querySelector("td a").getAttribute("href")`); link != first {
+		b.t.Errorf("the fastest is %s, and %s was chosen", first, link)
+	}
+	b.content("brush")
+}
+
+// choices are made by checkboxes, and compared.
+func (b *browser) choices() {
+	b.open("/studies")
+	if hidden := ask[bool](b, `document.querySelector("form.choose > button").hidden`); !hidden {
+		b.t.Error("nothing is checked, and there is a button")
+	}
+	ask[bool](b, `document.querySelector("form.choose input").click(), true`)
+	b.open("/compare?study=1")
+	b.until("what to do", `document.body.innerText.includes("Check two studies or more")`)
+	b.content("choices")
+}
+
 // live is the page of a study that another process runs.
 func (b *browser) live(dir string) {
 	cmd := asPawl(b.t, dir, "tune", "./scale", "--trials", "24", "--finalists", "1", "--rounds", "3")
@@ -365,6 +404,10 @@ func (b *browser) live(dir string) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	b.tolerate(false)
+	if said := ask[string](b, `document.title + document.body.innerText`); !strings.HasPrefix(said, "running · Study 2") ||
+		strings.Contains(said, "ended") {
+		b.t.Errorf("the page of a running study says\n%s", said)
+	}
 	ask[bool](b, `window.sameDocument = true`)
 	first := ask[string](b, `document.querySelector("#live").innerText`)
 	b.until("an update without a reload",
@@ -378,7 +421,7 @@ func (b *browser) live(dir string) {
 		b.t.Error(err)
 	}
 	b.until("the end",
-		`document.querySelector("#live") === null && document.querySelector("h1") !== null && document.querySelector("h1").textContent.startsWith("scale")`)
+		`document.querySelector("#live") === null && document.querySelector("h1") !== null && document.querySelector("h1").textContent === "Study 2: scale, small" && !document.title.startsWith("running")`)
 	b.content("live")
 }
 

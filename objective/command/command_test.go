@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -294,6 +295,24 @@ func TestSummary(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+}
+
+// Rounds in which the machine is slow are slow for both: 2 to 1 in each.
+func TestRatio(t *testing.T) {
+	slow, fast := &Measurement{}, &Measurement{}
+	for i := range 12 {
+		unit := 0.01 * float64(1+i%3)
+		slow.Times, fast.Times = append(slow.Times, 2*unit), append(fast.Times, unit)
+	}
+	slow.summarise()
+	fast.summarise()
+	compare([]*Measurement{slow, fast})
+	if fast.Ratio != nil || math.Abs(*slow.Ratio-2) > 1e-9 || slow.RatioInterval.Low < 1.99 || slow.RatioInterval.High > 2.01 {
+		t.Errorf("%+v, %+v", slow, fast)
+	}
+	if text := slow.Text(); !strings.Contains(text, "takes 2.00× the time of the fastest, 95 % interval 2.00 to 2.00") {
+		t.Error(text)
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 
 // Line is a command line that no shell sees.
 type Line struct {
+	// Name is what it is called; empty stands for its arguments.
+	Name string
 	// Arguments are the program and what it is given.
 	Arguments []string
 	// Dir is the folder to run in; empty means this process's own.

@@ -1,9 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +15,14 @@ import (
 	"pawl/objective/worker"
 )
 
-// Repeat says how often a command is run that is measured alone.
+// Repeat says how often commands are run that are no kernels.
 type Repeat struct {
 	// Warmup is how many runs come before those that count.
 	Warmup int
 	// Runs is how many count. Zero means as many as fit into three seconds, at least ten.
 	Runs int
+	// Prepare runs before every run and is not timed; without arguments there is none.
+	Prepare Line
 }
 
 const (
@@ -27,8 +31,8 @@ const (
 	enoughTime = 3 * time.Second
 )
 
-// Measurement is a command that was measured alone: each run is a process of its own. Times
-// are seconds, and the names are those that other tools use.
+// Measurement is a command that was measured: each run is a process of its own. Times are seconds, and the names are
+// those that other tools use.
 type Measurement struct {
 	Command string `json:"command"`
 	// Median has a bootstrap interval of 95 %, which few runs leave open.
@@ -52,35 +56,78 @@ type Measurement struct {
 	Codes    []int     `json:"exit_codes"`
 	Warmup   int       `json:"warmup"`
 	Warnings []string  `json:"warnings,omitempty"`
+	// Ratio is how many times as long as the fastest of several commands it takes, with its interval; nil for that one.
+	Ratio         *float64        `json:"ratio,omitempty"`
+	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
+
+	users, systems []float64
 }
 
-// Run runs a command again and again. A fault says that a run failed.
-func (r Repeat) Run(ctx context.Context, line Line) (*Measurement, *worker.Fault, error) {
-	m := &Measurement{Command: escape.Shell(line.Arguments...), Warmup: r.Warmup}
-	once := func() (Execution, *worker.Fault, error) {
-		e, fault, err := line.Run(ctx)
-		if fault == nil && err == nil && e.Status != 0 {
+// Run runs commands again and again. Every round runs each once, and begins with another than the round before, so
+// that what the machine does meanwhile happens to all. A fault says that a run failed; the measurement is that of its
+// command alone.
+func (r Repeat) Run(ctx context.Context, lines ...Line) (all []*Measurement, fault *worker.Fault, err error) {
+	for _, line := range lines {
+		all = append(all, &Measurement{Command: cmp.Or(line.Name, escape.Shell(line.Arguments...)), Warmup: r.Warmup})
+	}
+	begun := time.Now()
+	for round := -r.Warmup; round < 0 || !r.enough(round, time.Since(begun)/time.Duration(len(lines))); round++ {
+		if round == 0 {
+			begun = time.Now()
+		}
+		for i := range lines {
+			at := (i + round + r.Warmup) % len(lines)
+			m := all[at]
+			e, fault, err := r.once(ctx, lines[at])
+			if fault != nil || err != nil {
+				return []*Measurement{m}, fault, err
+			}
+			if round >= 0 {
+				m.Times, m.Codes = append(m.Times, e.Wall.Seconds()), append(m.Codes, e.Status)
+				m.users, m.systems = append(m.users, e.User.Seconds()), append(m.systems, e.System.Seconds())
+			}
+		}
+	}
+	for _, m := range all {
+		m.User, m.System = stats.Mean(m.users), stats.Mean(m.systems)
+		m.summarise()
+	}
+	compare(all)
+	return all, nil, nil
+}
+
+// once prepares and runs a command; one that exits with a status is a fault.
+func (r Repeat) once(ctx context.Context, line Line) (e Execution, fault *worker.Fault, err error) {
+	for _, l := range []Line{r.Prepare, line} {
+		if len(l.Arguments) == 0 {
+			continue
+		}
+		if e, fault, err = l.Run(ctx); fault == nil && err == nil && e.Status != 0 {
 			fault = &worker.Fault{Kind: worker.Exited, Detail: e.Explain()}
 		}
-		return e, fault, err
-	}
-	for range r.Warmup {
-		if _, fault, err := once(); fault != nil || err != nil {
-			return m, fault, err
-		}
-	}
-	var users, systems []float64
-	for begun := time.Now(); !r.enough(len(m.Times), time.Since(begun)); {
-		e, fault, err := once()
 		if fault != nil || err != nil {
-			return m, fault, err
+			break
 		}
-		m.Times, m.Codes = append(m.Times, e.Wall.Seconds()), append(m.Codes, e.Status)
-		users, systems = append(users, e.User.Seconds()), append(systems, e.System.Seconds())
 	}
-	m.User, m.System = stats.Mean(users), stats.Mean(systems)
-	m.summarise()
-	return m, nil, nil
+	return e, fault, err
+}
+
+// compare holds all commands against the fastest, round by round.
+func compare(all []*Measurement) {
+	fastest := slices.MinFunc(all, func(a, b *Measurement) int { return cmp.Compare(a.Median, b.Median) })
+	rounds := func(m *Measurement) (one [][]float64) {
+		for _, t := range m.Times {
+			one = append(one, []float64{t})
+		}
+		return one
+	}
+	for _, m := range all {
+		if m != fastest {
+			ratio := stats.Speedup(rounds(m), rounds(fastest))
+			interval := stats.SpeedupInterval(rounds(m), rounds(fastest), 0.95)
+			m.Ratio, m.RatioInterval = &ratio, &interval
+		}
+	}
 }
 
 // enough reports whether so many runs in so much time will do.
@@ -182,6 +229,10 @@ func (m *Measurement) Text() string {
 	fmt.Fprintf(&text, "mean %s ± %s, user %s, system %s\n", ms(m.Mean), orNone(ms(m.Stddev)), orNone(ms(m.User)),
 		orNone(ms(m.System)))
 	fmt.Fprintf(&text, "least %s, p95 %s, most %s, drift %+.1f %%\n", ms(m.Min), ms(m.P95), ms(m.Max), 100*m.Drift)
+	if m.Ratio != nil {
+		fmt.Fprintf(&text, "takes %.2f× the time of the fastest, 95 %% interval %s\n", *m.Ratio,
+			page.RatioInterval(*m.RatioInterval))
+	}
 	for _, warning := range m.Warnings {
 		fmt.Fprintf(&text, "Warning: %s\n", warning)
 	}

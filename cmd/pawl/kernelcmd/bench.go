@@ -26,6 +26,7 @@ type benchOptions struct {
 	results         string // the file for the raw samples
 	cachesGiven     bool
 	repeat          command.Repeat // of a command
+	prepare         string
 }
 
 func BenchCommand(env console.Environment) *cli.Command {
@@ -36,8 +37,9 @@ func BenchCommand(env console.Environment) *cli.Command {
 		ArgsUsage: "[KERNEL|FOLDER] | -- COMMAND…",
 		Description: console.Details(
 			"Checks the point's results, then measures it and writes the raw samples to a file. Behind -- stands\n"+
-				"any command with its arguments, which no shell sees: its wall time is measured, and nothing checked.",
-			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
+				"any command with its arguments, which no shell sees, or several in quotes, one a word, for the shell: their\n"+
+				"wall times are measured in turn and compared, and nothing is checked.",
+			"pawl bench --warmup 3 -- 'sort a.txt' 'sort --parallel=2 a.txt'",
 			"0 measured", "1 the point fails", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json",
 			"run-timeout", "compile-timeout"),
@@ -61,8 +63,15 @@ func BenchCommand(env console.Environment) *cli.Command {
 				Action:      console.AtLeast("warmup", 0),
 				Usage:       "for a command: how many runs come before those that count",
 			},
+			&cli.StringFlag{
+				Name:        "prepare",
+				Aliases:     []string{"p"},
+				Destination: &o.prepare,
+				Usage:       "for a command: a `COMMAND` for the shell before every run, which is not timed",
+			},
 			&cli.IntFlag{
 				Name:        "runs",
+				Aliases:     []string{"r"},
 				Destination: &o.repeat.Runs,
 				DefaultText: "3 s, at least 10",
 				Action:      console.AtLeast("runs", 1),
@@ -70,6 +79,7 @@ func BenchCommand(env console.Environment) *cli.Command {
 			},
 			&cli.StringFlag{
 				Name:        "results",
+				Aliases:     []string{"export-json"},
 				Value:       "results/bench.json",
 				Destination: &o.results,
 				Usage:       "the `FILE` for the raw samples; of a command, written only where it is named",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -25,7 +26,23 @@ func (r commandReport) JSON(w io.Writer) error { return page.JSON(w, "pawl bench
 // longRun is how long a command may take that a person has typed, where nothing else is said.
 const longRun = time.Hour
 
-// benchCommandLine measures a command that is no kernel.
+// benchLines are the commands behind --. One is a program with its arguments, and no shell sees it. Where the first
+// word is no program but has blanks, each word is a line for the shell, as other tools have it.
+func benchLines(words []string, allowed time.Duration) (lines []command.Line) {
+	if _, err := exec.LookPath(words[0]); err == nil || !strings.ContainsAny(words[0], " \t") {
+		return []command.Line{{Arguments: words, Environment: os.Environ(), Allowed: allowed}}
+	}
+	for _, word := range words {
+		lines = append(lines, shellLine(word, allowed))
+	}
+	return lines
+}
+
+func shellLine(text string, allowed time.Duration) command.Line {
+	return command.Line{Name: text, Arguments: []string{"sh", "-c", text}, Environment: os.Environ(), Allowed: allowed}
+}
+
+// benchCommandLine measures commands that are no kernels.
 func benchCommandLine(ctx context.Context, env console.Environment, o benchOptions, arguments []string,
 	limited bool) error {
 	switch {
@@ -40,18 +57,20 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	line := command.Line{Arguments: env.Command, Environment: os.Environ(), Allowed: allowed}
-	m, fault, err := o.repeat.Run(ctx, line)
+	if o.prepare != "" {
+		o.repeat.Prepare = shellLine(o.prepare, allowed)
+	}
+	all, fault, err := o.repeat.Run(ctx, benchLines(env.Command, allowed)...)
 	switch {
 	case ctx.Err() != nil:
 		return console.Answer(console.ExitInterrupted)
 	case err != nil:
 		return err
 	case fault != nil:
-		fmt.Fprintf(env.Stdout, "%s: %s\n", escape.Line(m.Command), escape.Line(fault.Error()))
+		fmt.Fprintf(env.Stdout, "%s: %s\n", escape.Line(all[0].Command), escape.Line(fault.Error()))
 		return console.Answer(console.ExitNo)
 	}
-	report := commandReport{[]*command.Measurement{m}}
+	report := commandReport{all}
 	if o.results != "" {
 		if err := page.WriteFile(o.results, report.JSON); err != nil {
 			return fmt.Errorf("the results: %w", err)
@@ -60,7 +79,12 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 	if o.JSON {
 		return report.JSON(env.Stdout)
 	}
-	fmt.Fprint(env.Stdout, m.Text())
+	for i, m := range all {
+		if i > 0 {
+			fmt.Fprintln(env.Stdout)
+		}
+		fmt.Fprint(env.Stdout, m.Text())
+	}
 	if o.results != "" {
 		fmt.Fprintf(env.Stdout, "wrote %s\n", o.results)
 	}
