@@ -99,7 +99,7 @@ func testAnnotationsAndDeletion(t *testing.T, e testEngine) {
 			t.Fatal(err)
 		}
 	}
-	want := Study{ID: kept[0], Note: "it's odd", Applied: "2026-01-02", Rivals: []Rival{{"vendor", 0.5}}}
+	want := Study{ID: kept[0], Note: "it's odd", Applied: "2026-01-02", Rivals: map[string]float64{"vendor": 0.5}}
 	if err := store.Annotate(ctx, want); err != nil {
 		t.Fatal(err)
 	}

@@ -57,20 +57,15 @@ type Study struct {
 	Dead []string `json:"dead,omitempty"`
 	// Roofline is the best that the device can do.
 	Roofline objective.Roofline `json:"roofline"`
-	// Note is what a person has written about it, Applied when its winner was, Rivals what was measured beside that.
-	Note    string  `json:"note,omitempty"`
-	Applied string  `json:"applied,omitempty"`
-	Rivals  []Rival `json:"rivals,omitempty"`
+	// Note is what a person has written about it, Applied when its winner was, and Rivals what programs took, in
+	// milliseconds, that were measured beside that.
+	Note    string             `json:"note,omitempty"`
+	Applied string             `json:"applied,omitempty"`
+	Rivals  map[string]float64 `json:"rivals,omitempty"`
 	// Rounds counts the rounds of the confirmation; List alone fills it in.
 	Rounds int `json:"-"`
 	// Damaged says what is wrong with a study that cannot be read; nothing else but its number is known then.
 	Damaged string `json:"damaged,omitempty"`
-}
-
-// Rival is another program that does the same.
-type Rival struct {
-	Name         string  `json:"name"`
-	Milliseconds float64 `json:"milliseconds"`
 }
 
 // Of reports whether the study can be read and is of a kernel's workload as they are now: the

@@ -308,7 +308,8 @@ func TestRatio(t *testing.T) {
 	slow.summarise()
 	fast.summarise()
 	compare([]*Measurement{slow, fast})
-	if fast.Ratio != nil || math.Abs(*slow.Ratio-2) > 1e-9 || slow.RatioInterval.Low < 1.99 || slow.RatioInterval.High > 2.01 {
+	interval := slow.RatioInterval
+	if fast.Ratio != nil || math.Abs(*slow.Ratio-2) > 1e-9 || interval.Low < 1.99 || interval.High > 2.01 {
 		t.Errorf("%+v, %+v", slow, fast)
 	}
 	if text := slow.Text(); !strings.Contains(text, "takes 2.00× the time of the fastest, 95 % interval 2.00 to 2.00") {

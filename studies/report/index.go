@@ -72,7 +72,7 @@ func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, 
 	for _, study := range frontStudies(all) {
 		summary, err := known, error(nil)
 		if known == nil || known.Study.ID != study.ID {
-			if summary, err = read(ctx, store, study.ID, true); ctx.Err() != nil {
+			if summary, err = ReadBrief(ctx, store, study.ID); ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 		}

@@ -15,8 +15,21 @@ func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error)
 	return read(ctx, store, id, false)
 }
 
-// read computes the facts of a study; brief ones are without what each change is worth,
-// which takes half of the time and decides nothing.
+// ReadBrief computes the facts without what each change is worth, which takes half of the time and decides nothing,
+// and without other studies.
+func ReadBrief(ctx context.Context, store *studies.Store, id int64) (*Summary, error) {
+	return read(ctx, store, id, true)
+}
+
+// ReadEntry reads a study for a list: what came of it, and what to do about it.
+func ReadEntry(ctx context.Context, store *studies.Store, id int64) (Entry, error) {
+	summary, err := ReadBrief(ctx, store, id)
+	if err != nil {
+		return Entry{}, err
+	}
+	return newEntry(summary, ""), nil
+}
+
 func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Summary, error) {
 	study, err := store.Study(ctx, id)
 	if err != nil {

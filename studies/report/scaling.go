@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -19,10 +20,10 @@ type Sized struct {
 	Dims     string       `json:"dims"`
 	Work     studies.Work `json:"work"`
 	// Floor is the shortest time that the device allows.
-	Floor   float64         `json:"roofline_milliseconds,omitempty"`
-	Default float64         `json:"default_milliseconds,omitempty"`
-	Best    float64         `json:"best_milliseconds,omitempty"`
-	Rivals  []studies.Rival `json:"rivals,omitempty"`
+	Floor   float64            `json:"roofline_milliseconds,omitempty"`
+	Default float64            `json:"default_milliseconds,omitempty"`
+	Best    float64            `json:"best_milliseconds,omitempty"`
+	Rivals  map[string]float64 `json:"rivals_milliseconds,omitempty"`
 }
 
 // sizes are the workloads of a kernel that were tuned on one device, this study's among them; nil where the manifest
@@ -41,7 +42,7 @@ func sizes(ctx context.Context, store *studies.Store, s *Summary) ([]Sized, erro
 		if of.workload = subject.workload; of != subject || subject == SubjectOf(s.Study) {
 			continue
 		}
-		if summary, err := read(ctx, store, other.ID, true); err == nil { // another's trouble is not this one's
+		if summary, err := ReadBrief(ctx, store, other.ID); err == nil { // another's trouble is not this one's
 			found = append(found, sized(summary))
 		}
 	}
@@ -94,11 +95,15 @@ func sizeOf(all []Sized) (name string, values []float64) {
 	}
 	name, values = "flop", nil
 	for _, one := range all {
-		if values = append(values, one.Work.Flops); all[0].Work.Flops <= 0 {
-			name, values = "bytes", append(values[:len(values)-1], one.Work.Bytes)
-		}
+		values = append(values, one.Work.Flops)
 	}
-	return name, values
+	if slices.Max(values) > 0 {
+		return name, values
+	}
+	for i, one := range all {
+		values[i] = one.Work.Bytes
+	}
+	return "bytes", values
 }
 
 // Scaling draws times against the size of workloads: the default, the best, rivals, and what the device allows.
@@ -138,15 +143,12 @@ func (v *View) Scaling() Figure {
 	add("roofline", "currentColor", func(one Sized) float64 { return one.Floor })
 	add("default", plot.Other, func(one Sized) float64 { return one.Default })
 	add("best", plot.Best, func(one Sized) float64 { return one.Best })
-	for i, rival := range v.rivals() {
-		add(rival, plot.Colours[1+i%5], func(one Sized) float64 {
-			for _, r := range one.Rivals {
-				if r.Name == rival {
-					return r.Milliseconds
-				}
-			}
-			return 0
-		})
+	rivals := map[string]float64{}
+	for _, one := range v.Sizes {
+		maps.Copy(rivals, one.Rivals)
+	}
+	for i, rival := range slices.Sorted(maps.Keys(rivals)) {
+		add(rival, plot.Colours[1+i%5], func(one Sized) float64 { return one.Rivals[rival] })
 	}
 	panel := plot.Panel{X: plot.Log(name, page.Rate, at...), Y: plot.Times("time", times...), Series: series}
 	panel.X.Ticks = nil
@@ -155,16 +157,4 @@ func (v *View) Scaling() Figure {
 	}
 	figure.Picture = plot.Plot{Name: figure.Title, Text: figure.Text, Panels: []plot.Panel{panel}}.Picture()
 	return figure
-}
-
-// rivals are the names of those that were measured on any workload.
-func (s *Summary) rivals() (names []string) {
-	for _, one := range s.Sizes {
-		for _, r := range one.Rivals {
-			if !slices.Contains(names, r.Name) {
-				names = append(names, r.Name)
-			}
-		}
-	}
-	return names
 }

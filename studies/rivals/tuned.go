@@ -38,10 +38,10 @@ func (r *Result) Record(ctx context.Context, store *studies.Store, id int64) err
 	if err != nil {
 		return err
 	}
-	study.Rivals = nil
+	study.Rivals = map[string]float64{}
 	for _, s := range r.Sides {
 		if !s.Ours && !s.Limit && s.Milliseconds > 0 {
-			study.Rivals = append(study.Rivals, studies.Rival{Name: s.Name, Milliseconds: s.Milliseconds})
+			study.Rivals[s.Name] = s.Milliseconds
 		}
 	}
 	return store.Annotate(ctx, study)

@@ -14,7 +14,6 @@ import (
 	"pawl/search/replay"
 	"pawl/search/trial"
 	"pawl/studies"
-	"pawl/studies/report"
 	"pawl/studies/tune"
 )
 
@@ -81,29 +80,6 @@ type options struct {
 	console.Common
 	format string // of an export
 	record string // to export instead of a study
-}
-
-func listStudies(ctx context.Context, env console.Environment, o options) error {
-	store, err := console.OpenStudies(ctx, env, o.Common)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	all, err := report.Lines(ctx, store)
-	if err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		return console.NoStudies(store)
-	}
-	var rows [][]string
-	for _, l := range all {
-		rows = append(rows, l.Row())
-	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl studies list", 1, page.List("studies", all))
-	}
-	return page.Table(env.Stdout, report.LineHeader, rows)
 }
 
 // readStudy reads the study that the arguments name, or the last one.

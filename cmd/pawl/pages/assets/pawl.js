@@ -108,7 +108,7 @@
     return found ? Number(found[1]) * (units[found[2]] || 1) : text;
   };
   const order = (a, b) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === 'number' ? -1 : 1);
-  for (const table of document.querySelectorAll('table.sortable')) {
+  for (const table of document.querySelectorAll('table.sortable, table.paged')) {
     table.classList.add('cards'); // on a narrow screen each row is one, with names for its cells
     for (const row of [...table.rows].slice(1)) {
       [...row.cells].slice(1).forEach((cell, i) => {
@@ -116,6 +116,7 @@
         cell.classList.toggle('unknown', ['', '~'].includes(cell.textContent.trim()) && !cell.querySelector('svg'));
       });
     }
+    if (table.classList.contains('paged')) continue; // what is first is not on this page alone
     [...table.rows[0].cells].forEach((head, column) => {
       const button = document.createElement('button');
       button.type = 'button';

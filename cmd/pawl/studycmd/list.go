@@ -1,4 +1,4 @@
-package report
+package studycmd
 
 import (
 	"context"
@@ -8,14 +8,38 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"pawl/cmd/pawl/console"
 	"pawl/internal/page"
-	"pawl/internal/stats"
 	"pawl/search/trial"
 	"pawl/studies"
+	"pawl/studies/report"
 )
 
-// Line is a study in a list of all: what it was, and what came of it.
-type Line struct {
+func listStudies(ctx context.Context, env console.Environment, o options) error {
+	store, err := console.OpenStudies(ctx, env, o.Common)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	all, err := readLines(ctx, store)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return console.NoStudies(store)
+	}
+	var rows [][]string
+	for _, l := range all {
+		rows = append(rows, l.row())
+	}
+	if o.JSON {
+		return page.JSON(env.Stdout, "pawl studies list", 1, page.List("studies", all))
+	}
+	return page.Table(env.Stdout, lineHeader, rows)
+}
+
+// line is a study in a list of all: what it was, and what came of it.
+type line struct {
 	studies.Study
 	// Running says that a process runs it now.
 	Running bool     `json:"running,omitempty"`
@@ -23,29 +47,20 @@ type Line struct {
 	Best    *float64 `json:"best_milliseconds,omitempty"`
 	// Verdict and what follows are nothing of a study that is damaged. Confirmed is the
 	// winner's time, Speedup over the default with its interval; nil where there is none.
-	Verdict   Verdict         `json:"verdict,omitempty"`
-	Confirmed *float64        `json:"confirmed_milliseconds,omitempty"`
-	Speedup   *float64        `json:"speedup,omitempty"`
-	Interval  *stats.Interval `json:"speedup_interval,omitempty"`
+	Verdict   report.Verdict `json:"verdict,omitempty"`
+	Confirmed *float64       `json:"confirmed_milliseconds,omitempty"`
+	Speedup   *float64       `json:"speedup,omitempty"`
+	Interval  any            `json:"speedup_interval,omitempty"`
 }
 
-// ReadEntry reads a study for a list: what came of it, and what to do about it.
-func ReadEntry(ctx context.Context, store *studies.Store, id int64) (Entry, error) {
-	summary, err := read(ctx, store, id, true)
-	if err != nil {
-		return Entry{}, err
-	}
-	return newEntry(summary, ""), nil
-}
-
-// Lines reads all studies, newest first, as many at once as there are cores: a verdict takes
+// readLines reads all studies, newest first, as many at once as there are cores: a verdict takes
 // a bootstrap.
-func Lines(ctx context.Context, store *studies.Store) ([]Line, error) {
+func readLines(ctx context.Context, store *studies.Store) ([]line, error) {
 	all, err := store.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lines := make([]Line, len(all))
+	lines := make([]line, len(all))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
 	for i, study := range all {
@@ -53,7 +68,7 @@ func Lines(ctx context.Context, store *studies.Store) ([]Line, error) {
 			continue
 		}
 		group.Go(func() error {
-			summary, err := read(ctx, store, study.ID, true)
+			summary, err := report.ReadBrief(ctx, store, study.ID)
 			if err != nil {
 				return err
 			}
@@ -62,7 +77,7 @@ func Lines(ctx context.Context, store *studies.Store) ([]Line, error) {
 				return err
 			}
 			l.Trials, l.Verdict = summary.Search.Asked, summary.Advice.Verdict
-			if ranked := trial.Ranking(summary.trials); len(ranked) > 0 {
+			if ranked := trial.Ranking(summary.Trials()); len(ranked) > 0 {
 				best := ranked[0].Outcome.Milliseconds()
 				l.Best = &best
 			}
@@ -78,12 +93,12 @@ func Lines(ctx context.Context, store *studies.Store) ([]Line, error) {
 	return lines, group.Wait()
 }
 
-// LineHeader are the columns of a line.
-var LineHeader = []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "confirmed",
+// lineHeader are the columns of a line.
+var lineHeader = []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "confirmed",
 	"speedup", "verdict", "time", "ended"}
 
-// Row are a line's cells for a terminal.
-func (l Line) Row() []string {
+// row are a line's cells for a terminal.
+func (l line) row() []string {
 	if l.Damaged != "" {
 		return []string{fmt.Sprint(l.ID), "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "damaged"}
 	}
