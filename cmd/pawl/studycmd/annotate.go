@@ -2,6 +2,7 @@ package studycmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
+	"pawl/studies"
 	"pawl/studies/report"
 )
 
@@ -57,6 +59,9 @@ func deleteCommand(env console.Environment) *cli.Command {
 			}
 			defer store.Close()
 			changed, err := report.Forget(ctx, store, o.Out, id)
+			if errors.Is(err, studies.ErrNoStudy) {
+				return console.Usagef("%w; see pawl studies list", err)
+			}
 			if err != nil {
 				return err
 			}

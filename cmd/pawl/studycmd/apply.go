@@ -2,6 +2,7 @@ package studycmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -124,12 +125,12 @@ func runApply(ctx context.Context, env console.Environment, o applyOptions) erro
 	default:
 		result.Written, err = change.Write()
 	}
-	if err == nil && store.Writable() == nil {
-		study.Applied = time.Now().UTC().Format(time.RFC3339)
-		err = store.Annotate(ctx, study)
-	}
 	if err != nil {
 		return err
+	}
+	study.Applied = time.Now().UTC().Format(time.RFC3339)
+	if err := errors.Join(store.Writable(), store.Annotate(ctx, study)); err != nil {
+		env.Notice("that it was applied is not recorded: " + err.Error())
 	}
 	if o.JSON {
 		return page.JSON(env.Stdout, "pawl apply", 1, result)
