@@ -220,7 +220,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		return err
 	}
 	defer unlock()
-	_, err = s.transact(ctx, id, func(tx session) error {
+	err = s.transact(ctx, id, func(tx session) error {
 		for _, table := range slices.Backward(digestedTables) {
 			if _, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE "+studyColumn(table)+" = ?", id); err != nil {
 				return err
