@@ -18,14 +18,16 @@ type launcher struct {
 	random  *rand.Rand // no kernel may foresee it
 }
 
-// content is a seed of the inputs, with the right answer; nil where nobody knows it.
-type content struct {
-	seed   uint64
-	answer *check.Answer
+// contents are inputs for some launches of a sample, whose right answers are known; the others' are drawn from the same
+// pool.
+type contents struct {
+	pool    uint64
+	seeds   []uint64
+	answers []check.Answer
 }
 
-// unknown is a content that no launch has seen.
-func (l *launcher) unknown() content { return content{seed: l.random.Uint64()} }
+// unknown are contents that no launch has seen.
+func unknown() contents { return contents{pool: rand.Uint64()} }
 
 const (
 	// A claim may be so much less than what this process saw, in part and in all:
@@ -60,10 +62,19 @@ func (c claim) fault() *worker.Fault {
 	}
 }
 
-// launch times launches, each on inputs of its own; those of the last are given.
-func (l *launcher) launch(ctx context.Context, batch int, last content) (claim, *worker.Fault, error) {
-	arranged := worker.Arrange{Launches: batch, Last: last.seed, Others: l.random.Uint64()}
-	if fault, err := l.session.Arrange(ctx, arranged); fault != nil || err != nil {
+// launch times launches, each on inputs of its own, and looks at what they have left behind. Those with known answers
+// are any of them, and nothing tells them from others: the worker hears which they were when it is asked for their
+// results.
+func (l *launcher) launch(ctx context.Context, batch int, on contents) (claim, *worker.Fault, error) {
+	seeds := make([]uint64, batch)
+	for i := range seeds {
+		seeds[i] = rand.Uint64()
+	}
+	known := l.random.Perm(batch)[:min(len(on.seeds), batch)]
+	for i, launch := range known {
+		seeds[launch] = on.seeds[i]
+	}
+	if fault, err := l.session.Arrange(ctx, worker.Arrange{Pool: on.pool, Seeds: seeds}); fault != nil || err != nil {
 		return claim{}, fault, err
 	}
 	timing, fault, err := l.session.Time(ctx, worker.Time{Samples: 1, Batch: batch})
@@ -79,25 +90,27 @@ func (l *launcher) launch(ctx context.Context, batch int, last content) (claim, 
 		l.session.Distrust()
 		return c, c.fault(), nil
 	}
-	return c, nil, nil
-}
-
-// compare looks at what the last launches have left behind. Outputs are compared where
-// their right answer is known.
-func (l *launcher) compare(ctx context.Context, on content) (*worker.Fault, error) {
-	result, fault, err := l.session.Collect(ctx)
-	if err != nil {
-		return nil, err
-	}
+	result, fault, err := l.session.Collect(ctx, worker.Collect{})
 	if fault == nil {
 		fault = result.Damage
 	}
-	if fault != nil || on.answer == nil {
-		return fault, nil
+	for i, launch := range known {
+		if fault == nil && err == nil {
+			fault, err = l.compare(ctx, launch, on.answers[i])
+		}
 	}
-	mismatch, err := on.answer.Compare(result.Outputs)
+	return c, fault, err
+}
+
+// compare compares the results of a launch with their right answer.
+func (l *launcher) compare(ctx context.Context, launch int, answer check.Answer) (*worker.Fault, error) {
+	result, fault, err := l.session.Collect(ctx, worker.Collect{Results: true, Launch: launch})
+	if fault != nil || err != nil {
+		return fault, err
+	}
+	mismatch, err := answer.Compare(result.Outputs)
 	if mismatch == nil || err != nil {
 		return nil, err
 	}
-	return &worker.Fault{Kind: worker.WrongWhenTimed, Detail: fmt.Sprintf("%s, seed %d", mismatch, on.seed)}, nil
+	return &worker.Fault{Kind: worker.WrongWhenTimed, Detail: mismatch.String()}, nil
 }

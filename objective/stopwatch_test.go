@@ -13,7 +13,7 @@ func TestEveryRoundHasOtherKnownContents(t *testing.T) {
 	m := &stopwatches{}
 	contents := func() (seeds []uint64) {
 		for number := range mostKnown {
-			seeds = append(seeds, m.seed(number))
+			seeds = append(seeds, m.contents(number).seeds...)
 		}
 		return seeds
 	}

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
@@ -125,21 +126,36 @@ func (p Pool) Draw(to, pool []byte, state uint64) {
 	}
 }
 
-// FillDrawn writes a buffer's content in a launch that has its own, drawn by a seed; 0 is the content of the load.
-func (s *Source) FillDrawn(buffer []byte, b arguments.Binding, load, drawn uint64) error {
+// Content says what the inputs of a launch hold that has its own: by the seed of the pool, which all launches of a
+// sample share, and by its own. The zero Content is that of the load.
+type Content struct {
+	Pool uint64 `json:"pool"`
+	Seed uint64 `json:"seed"`
+}
+
+// FillDrawn writes a buffer's content.
+func (s *Source) FillDrawn(buffer []byte, b arguments.Binding, load uint64, drawn Content) error {
 	renewal, pool := RenewalOf(b)
 	switch {
-	case drawn == 0 || renewal == Kept:
+	case drawn == Content{} || renewal == Kept:
 		return s.Fill(buffer, b, load)
 	case renewal == Refilled:
-		return s.Fill(buffer, b, drawn)
+		return s.Fill(buffer, b, drawn.Seed)
 	}
 	from := make([]byte, pool.Bytes())
-	if err := s.Fill(from, pool.Binding, drawn); err != nil {
+	if err := s.Fill(from, pool.Binding, drawn.Pool); err != nil {
 		return err
 	}
-	pool.Draw(buffer, from, pool.Stream(drawn))
+	pool.Draw(buffer, from, pool.Stream(drawn.Seed))
 	return nil
+}
+
+// Renews says that some input is new in every launch.
+func Renews(all []arguments.Binding) bool {
+	return slices.ContainsFunc(all, func(b arguments.Binding) bool {
+		renewal, _ := RenewalOf(b)
+		return renewal != Kept && (b.Restored || !b.Out && !b.Scratch)
+	})
 }
 
 // flip changes the low bits of the elements of a unit.

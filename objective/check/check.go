@@ -27,6 +27,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/kernels/arguments"
+	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -153,13 +154,13 @@ type Case struct {
 	Family string `json:"family,omitempty"`
 	// Layout is where the buffers lie; the empty one is worker.Guarded.
 	Layout worker.Layout `json:"layout,omitempty"`
-	// Timed is the seed of inputs that a timed launch has, in place of those of Seed; 0 for none.
-	Timed uint64 `json:"timed,omitempty"`
+	// Timed says which inputs a timed launch has, in place of those of Seed; zero for none.
+	Timed inputs.Content `json:"timed,omitzero"`
 }
 
-// Drawn is the case with the inputs that a timed launch of a seed has.
-func (c Case) Drawn(seed uint64) Case {
-	c.Timed = seed
+// Drawn is the case with the inputs of a timed launch.
+func (c Case) Drawn(content inputs.Content) Case {
+	c.Timed = content
 	return c
 }
 
@@ -170,7 +171,7 @@ func (c Case) String() string {
 
 // key identifies the right answer, which does not depend on the layout.
 func (c Case) key() string {
-	return fmt.Sprintf("%s seed=%d %d %s", c.Dims, c.Seed, c.Timed, c.family())
+	return fmt.Sprintf("%s seed=%d %v %s", c.Dims, c.Seed, c.Timed, c.family())
 }
 
 func (c Case) family() string { return cmp.Or(c.Family, arguments.Declared) }

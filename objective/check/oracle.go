@@ -12,6 +12,7 @@ import (
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
+	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -228,8 +229,9 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 	if err := o.client.Load(ctx, load); err != nil {
 		return nil, err
 	}
-	if c.Timed != 0 {
-		if err := o.client.Arrange(ctx, worker.Arrange{Launches: 1, Last: c.Timed}); err != nil {
+	if c.Timed != (inputs.Content{}) {
+		arranged := worker.Arrange{Pool: c.Timed.Pool, Seeds: []uint64{c.Timed.Seed}}
+		if err := o.client.Arrange(ctx, arranged); err != nil {
 			return nil, err
 		}
 	}

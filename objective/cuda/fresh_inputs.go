@@ -109,13 +109,3 @@ func (d *Device) nextKnown(at int) (*content, error) {
 	p.contents = append(p.contents, known) // freed with the problem, known or not
 	return &p.contents[len(p.contents)-1], err
 }
-
-// renews says that some input is new in every launch.
-func (p *problem) renews() bool {
-	for _, b := range p.buffers.those(func(b *buffer) bool { return !b.written() || b.Restored }) {
-		if renewal, _ := inputs.RenewalOf(b.Binding); renewal != inputs.Kept {
-			return true
-		}
-	}
-	return false
-}

@@ -13,28 +13,32 @@ import (
 	"pawl/objective/worker"
 )
 
-// Arrange gives each of the launches that are timed next inputs of its own, and poisons the outputs.
+// Arrange gives each of the launches that are timed next inputs of its own.
 func (d *Device) Arrange(a worker.Arrange) error {
 	if d.call == 0 {
 		return fmt.Errorf("arranged before load")
 	}
-	if a.Launches < 1 {
-		return fmt.Errorf("%d launches", a.Launches)
+	if len(a.Seeds) == 0 {
+		return fmt.Errorf("no launches")
 	}
 	d.arranged = &a
-	return d.arrange(a.Launches)
+	return d.arrange(len(a.Seeds))
 }
 
 // arrange gets the arguments of so many launches ready.
 func (d *Device) arrange(launches int) error {
-	if err := d.reach(true); err != nil {
+	if err := d.reach(unix.PROT_READ | unix.PROT_WRITE); err != nil {
 		return err
 	}
 	if err := d.layOut(launches); err != nil {
 		return err
 	}
-	for i, c := range present(d.copies) {
-		if d.arranged != nil && c.shared && !c.written {
+	for i, c := range present(d.buffers) {
+		switch {
+		case c.poisoned:
+			d.poisonNew(i)
+			continue
+		case d.arranged != nil && c.shared:
 			continue // it is as it was loaded
 		}
 		if err := d.fill(i); err != nil {
@@ -42,8 +46,7 @@ func (d *Device) arrange(launches int) error {
 		}
 		c.identify(d.key)
 	}
-	d.poison()
-	return d.reach(false)
+	return d.reach(unix.PROT_NONE)
 }
 
 // layOut puts the arguments of launches together.
@@ -56,17 +59,8 @@ func (d *Device) layOut(launches int) (err error) {
 	if d.calls, err = atLeast(d.calls, max(n, 8)*launches); err != nil {
 		return err
 	}
-	copies, shift := launches, 0
-	if launches == 1 && d.arranged != nil { // no kernel knows a launch by its pointers
-		copies, shift = 2, d.random.IntN(2)
-	}
-	for i, c := range present(d.copies) {
-		c.shift = shift
-		err := c.room(copies, d.loaded.Arguments[i].Align)
-		if err != nil && launches == 1 { // where memory is short, one will do
-			c.shift, err = 0, c.room(1, d.loaded.Arguments[i].Align)
-		}
-		if err != nil {
+	for i, c := range present(d.buffers) {
+		if err := c.room(launches, d.loaded.Arguments[i].Align); err != nil {
 			return err
 		}
 	}
@@ -74,13 +68,10 @@ func (d *Device) layOut(launches int) (err error) {
 		own := d.calls[n*launch:]
 		for i, argument := range d.loaded.Arguments {
 			pointer := (*uintptr)(unsafe.Pointer(&own[8*i]))
-			switch {
-			case !argument.IsBuffer():
+			if argument.IsBuffer() {
+				*pointer = address(d.buffers[i].of(launch))
+			} else {
 				*pointer = address(d.scalars[arguments.LargestValue*i:])
-			case d.copies[i] != nil:
-				*pointer = address(d.copies[i].of(launch))
-			default:
-				*pointer = d.outputs[i].address()
 			}
 		}
 		*(*uintptr)(unsafe.Pointer(&d.round[8*launch])) = address(own)
@@ -90,7 +81,7 @@ func (d *Device) layOut(launches int) (err error) {
 
 // fill gives an argument its content in all launches: that of the load, or what is drawn for each.
 func (d *Device) fill(i int) error {
-	argument, c := d.loaded.Arguments[i], d.copies[i]
+	argument, c := d.loaded.Arguments[i], d.buffers[i]
 	renewal, pool := inputs.Kept, inputs.Pool{}
 	if d.arranged != nil {
 		renewal, pool = inputs.RenewalOf(argument)
@@ -98,10 +89,10 @@ func (d *Device) fill(i int) error {
 	if renewal == inputs.Drawn {
 		return d.draw(c, pool)
 	}
-	for launch := range d.fills(c) {
+	for launch := range min(d.rounds, c.count) {
 		seed := d.loaded.Seed
 		if renewal == inputs.Refilled {
-			seed = d.arranged.Seed(launch)
+			seed = d.arranged.Seeds[launch]
 		}
 		if err := d.source.Fill(c.of(launch), argument, seed); err != nil {
 			return err
@@ -110,18 +101,10 @@ func (d *Device) fill(i int) error {
 	return nil
 }
 
-// fills is how often an argument is filled: once where all launches share it.
-func (d *Device) fills(c *copies) int {
-	if c.shared {
-		return 1
-	}
-	return d.rounds
-}
-
 // draw draws the content of each launch from the pool, on all cores.
 func (d *Device) draw(c *copies, pool inputs.Pool) error {
 	from := make([]byte, pool.Bytes())
-	if err := d.source.Fill(from, pool.Binding, d.arranged.Last); err != nil {
+	if err := d.source.Fill(from, pool.Binding, d.arranged.Pool); err != nil {
 		return err
 	}
 	lanes := min(runtime.GOMAXPROCS(0), d.rounds)
@@ -129,7 +112,7 @@ func (d *Device) draw(c *copies, pool inputs.Pool) error {
 	for lane := range lanes {
 		done.Go(func() {
 			for launch := lane; launch < d.rounds; launch += lanes {
-				pool.Draw(c.of(launch), from, pool.Stream(d.arranged.Seed(launch)))
+				pool.Draw(c.of(launch), from, pool.Stream(d.arranged.Seeds[launch]))
 			}
 		})
 	}
@@ -139,26 +122,14 @@ func (d *Device) draw(c *copies, pool inputs.Pool) error {
 
 // restore gives every arranged launch what it starts from, where it changes that.
 func (d *Device) restore() error {
-	if err := d.reach(true); err != nil {
-		return err
-	}
-	for i, c := range present(d.copies) {
-		if !c.written {
-			continue
-		}
-		if err := d.fill(i); err != nil {
-			return err
+	for i, c := range present(d.buffers) {
+		if c.written && !c.poisoned {
+			if err := d.fill(i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// written is where the last launch has written an argument.
-func (d *Device) written(argument int) []byte {
-	if c := d.copies[argument]; c != nil {
-		return c.of(max(d.launched, 1) - 1)
-	}
-	return d.outputs[argument].data
 }
 
 // atLeast returns memory outside the Go heap of at least a size.

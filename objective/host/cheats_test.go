@@ -282,7 +282,7 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		"checked": "wrong while it was timed", "modulo": "wrong while it was timed", "by_chance": "wrong while it was timed",
 		"elapsed": "wrong while it was timed, wrong result", "by_pointer": "wrong while it was timed",
 		"late_worse": "wrong while it was timed",
-		"own_output": "wrong while it was timed", "looks_right": "", "fixed_poison": "wrong result",
+		"own_output": "", "looks_right": "", "fixed_poison": "wrong result",
 		"stack": "wrong result", "stack_note": "wrong while it was timed",
 		"tampers": "modified an input", "past_the_end": "out of bounds",
 		"unfinished": "wrong while it was timed, went on, crashed",

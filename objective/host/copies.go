@@ -9,20 +9,20 @@ import (
 	"pawl/objective/worker"
 )
 
-// copies are the buffers of an argument that has content before a launch, one for each launch of
-// a batch: all of them are filled before the clock starts, so that the time has nothing but
-// the kernel in it.
+// copies are the buffers of an argument, one for each launch of a batch: all of them are filled before the clock
+// starts, so that the time has nothing but the kernel in it, and any result can be looked at afterwards.
 type copies struct {
 	first  *buffer // of the first launch; it lies as the layout asks
 	more   *buffer // those of the others, one after the other
 	stride int     // from one of them to the next
 	count  int
-	shift  int // the copy of the first launch; single launches have either of two
 	// shared says that all launches have the first.
 	shared bool
-	// sum is of an input as filled; written says that there is none.
-	sum     uint64
-	written bool
+	// written says that the kernel changes it, and poisoned that it starts as poison; used is how many copies have
+	// had it.
+	written, poisoned bool
+	used              int
+	sum               uint64 // of an input as filled
 }
 
 // copyGap is the least distance of copies, and what their starts are a multiple of: a
@@ -46,6 +46,7 @@ func (c *copies) room(count, align int) (err error) {
 	if c.more != nil {
 		c.more.free()
 	}
+	c.used = min(c.used, 1)
 	if c.more, err = newBuffer(c.first.name, needed, align, worker.Aligned); err != nil {
 		c.more = nil
 		return err
@@ -63,7 +64,7 @@ func (c *copies) room(count, align int) (err error) {
 
 // of is what a launch reads, or changes.
 func (c *copies) of(launch int) []byte {
-	at := (launch + c.shift) % c.count
+	at := launch % c.count
 	if at == 0 {
 		return c.first.data
 	}

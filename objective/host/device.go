@@ -21,22 +21,18 @@ import (
 // object with one function, pawl_call, which unpacks an array of pointers into
 // the entry function's arguments.
 //
-// Every launch of a batch has inputs of its own, and what it changes; all write one set of outputs, so that
-// none of them finds its own answer.
+// Every launch of a batch has inputs and outputs of its own: nobody can tell which of them will be looked at.
 type Device struct {
 	loaded   worker.Load
 	source   inputs.Source
-	outputs  []*buffer       // what starts as poison; nil for others
-	copies   []*copies       // what has content before a launch; nil for others
+	buffers  []*copies       // those of arguments; nil for scalars
 	arranged *worker.Arrange // whose inputs they are; nil for those of the load
 	key      maphash.Seed    // of checksums
-	launched int             // how many launches were made last
 	calls    []byte          // arguments of launches
 	symbols  [][]byte        // the variables of the source; nil for arguments that are none
 	scalars  []byte          // what the pointers of scalars point to
 	round    []byte          // pointers to the arguments of launches
 	rounds   int             // how many launches are arranged
-	probes   []byte          // pairs of words: a byte's address, and what it was after the launches
 	call     uintptr
 	time     uintptr
 	watching bool
@@ -77,10 +73,7 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 		return nil, err
 	}
 	var regions []worker.Region
-	for _, b := range present(d.outputs) {
-		regions = append(regions, b.region())
-	}
-	for _, c := range present(d.copies) {
+	for _, c := range present(d.buffers) {
 		regions = append(regions, c.first.region())
 	}
 	return regions, nil
@@ -128,11 +121,8 @@ func unloadable(module string, err error) error {
 // allocate makes the memory of arguments. Everything that the kernel sees lies outside the Go heap.
 func (d *Device) allocate() (err error) {
 	n := len(d.loaded.Arguments)
-	d.outputs, d.copies = make([]*buffer, n), make([]*copies, n)
+	d.buffers = make([]*copies, n)
 	if d.scalars, err = anonymous(arguments.LargestValue * max(n, 1)); err != nil {
-		return err
-	}
-	if d.probes, err = anonymous(16 * probeCount); err != nil {
 		return err
 	}
 	for i, argument := range d.loaded.Arguments {
@@ -146,12 +136,12 @@ func (d *Device) allocate() (err error) {
 		if err != nil {
 			return err
 		}
-		if written := argument.Out || argument.Scratch; written && !argument.Restored {
-			d.outputs[i] = b
-			continue
-		}
 		renewal, _ := inputs.RenewalOf(argument)
-		d.copies[i] = &copies{first: b, written: argument.Restored, shared: renewal == inputs.Kept && !argument.Restored}
+		written := argument.Out || argument.Scratch
+		d.buffers[i] = &copies{
+			first: b, written: written, poisoned: written && !argument.Restored,
+			shared: argument.Scratch || !written && renewal == inputs.Kept,
+		}
 	}
 	return nil
 }
@@ -174,19 +164,15 @@ func anonymous(size int) ([]byte, error) {
 }
 
 func (d *Device) release() {
-	for _, b := range present(d.outputs) {
-		b.free()
-	}
-	for _, c := range present(d.copies) {
+	for _, c := range present(d.buffers) {
 		c.free()
 	}
-	for _, memory := range [][]byte{d.scalars, d.round, d.probes, d.calls} {
+	for _, memory := range [][]byte{d.scalars, d.round, d.calls} {
 		if memory != nil {
 			_ = unix.Munmap(memory)
 		}
 	}
-	d.outputs, d.copies, d.arranged = nil, nil, nil
-	d.scalars, d.round, d.probes, d.calls, d.rounds, d.launched = nil, nil, nil, nil, 0, 0
+	d.buffers, d.arranged, d.scalars, d.round, d.calls, d.rounds = nil, nil, nil, nil, nil, 0
 }
 
 // Run runs the kernel once on poisoned outputs. The poison alternates between
@@ -196,14 +182,20 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if d.call == 0 {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
+	if err := d.reach(unix.PROT_READ | unix.PROT_WRITE); err != nil {
+		return worker.Result{}, err
+	}
 	d.plausible = !d.plausible
-	scratch := byte(0x2a) // tiny numbers
+	scratch := byte(0x7f) // huge numbers
 	if d.plausible {
-		d.poison()
-	} else {
-		scratch = 0x7f // huge ones
-		for _, b := range present(d.outputs) {
-			fillBytes(b.data, 0xff)
+		scratch = 0x2a // tiny ones
+	}
+	for i, c := range present(d.buffers) {
+		switch {
+		case c.poisoned && d.plausible:
+			d.poison(i, c.of(0))
+		case c.poisoned:
+			fillBytes(c.of(0), 0xff)
 		}
 	}
 	if err := d.restore(); err != nil {
@@ -226,7 +218,8 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if err != nil {
 		return worker.Result{}, err
 	}
-	result, err := d.Collect()
+	result, err := d.Collect(worker.Collect{Results: true})
+	result.Damage = d.damage()
 	d.effects.of(&result)
 	if run.Profiled {
 		result.Counters, result.NoCounters = counted, d.events.denied
@@ -234,19 +227,25 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	return result, err
 }
 
-// Collect returns the outputs as the last launches have left them.
-func (d *Device) Collect() (worker.Result, error) {
+// Collect looks at what the last launches have left behind. No thread of a kernel can write there any more.
+func (d *Device) Collect(c worker.Collect) (worker.Result, error) {
 	var result worker.Result
+	if err := d.reach(unix.PROT_READ); err != nil {
+		return result, err
+	}
+	if !c.Results {
+		result.Damage = d.damage()
+		return result, nil
+	}
 	for i, argument := range d.loaded.Arguments {
 		if argument.Out {
-			parts, err := argument.Parts(d.written(i))
+			parts, err := argument.Parts(d.buffers[i].of(c.Launch))
 			if err != nil {
 				return result, err
 			}
 			result.Outputs = append(result.Outputs, parts...)
 		}
 	}
-	result.Damage = d.damage()
 	return result, nil
 }
 
@@ -255,15 +254,7 @@ func (d *Device) damage() *worker.Fault {
 	if leftChild() {
 		return &worker.Fault{Kind: worker.LeftChild}
 	}
-	if d.changed() {
-		return &worker.Fault{Kind: worker.Unfinished}
-	}
-	for _, b := range present(d.outputs) {
-		if f := b.damage(); f != nil {
-			return f
-		}
-	}
-	for _, c := range present(d.copies) {
+	for _, c := range present(d.buffers) {
 		if f := c.damage(d.key); f != nil {
 			return f
 		}
@@ -283,15 +274,12 @@ func (d *Device) launch(batch int) (int64, error) {
 	if batch > d.rounds {
 		return 0, fmt.Errorf("%d launches, and there are inputs for %d", batch, d.rounds)
 	}
-	d.launched = batch
-	count := d.placeProbes()
-	if err := d.reach(true); err != nil {
+	if err := d.reach(unix.PROT_READ | unix.PROT_WRITE); err != nil {
 		return 0, err
 	}
-	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(batch), uintptr(d.random.Uint64()),
-		address(d.probes), uintptr(count))
+	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(batch), uintptr(d.random.Uint64()))
 	runtime.KeepAlive(d)
-	return int64(nanoseconds), nil
+	return int64(nanoseconds), d.reach(unix.PROT_NONE)
 }
 
 // Time takes a sample on the arranged inputs, and does nothing else: the client's

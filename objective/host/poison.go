@@ -3,32 +3,44 @@ package host
 import (
 	"encoding/binary"
 	"math"
+
+	"pawl/kernels/inputs"
 )
 
-// poison fills the outputs with random numbers that look like results, so that no
+// poisonNew poisons the copies of an output that no launch has had. What others hold is the answer to other inputs, or
+// where no input changes, poison again.
+func (d *Device) poisonNew(i int) {
+	c := d.buffers[i]
+	if !inputs.Renews(d.loaded.Arguments) {
+		c.used = 0
+	}
+	for ; c.used < c.count; c.used++ {
+		d.poison(i, c.of(c.used))
+	}
+}
+
+// poison fills a buffer of an argument with random numbers that look like results, so that no
 // kernel can tell whether it finds poison or an answer.
-func (d *Device) poison() {
-	for i, b := range present(d.outputs) {
-		state := d.random.Uint64() | 1
-		next := func() uint64 {
-			state ^= state << 13
-			state ^= state >> 7
-			state ^= state << 17
-			return state
+func (d *Device) poison(argument int, buffer []byte) {
+	state := d.random.Uint64() | 1
+	next := func() uint64 {
+		state ^= state << 13
+		state ^= state >> 7
+		state ^= state << 17
+		return state
+	}
+	switch d.loaded.Arguments[argument].Type {
+	case "f32":
+		for at := 0; at+4 <= len(buffer); at += 4 {
+			binary.LittleEndian.PutUint32(buffer[at:], math.Float32bits(float32(int32(next()))*0x1p-30))
 		}
-		switch d.loaded.Arguments[i].Type {
-		case "f32":
-			for at := 0; at+4 <= len(b.data); at += 4 {
-				binary.LittleEndian.PutUint32(b.data[at:], math.Float32bits(float32(int32(next()))*0x1p-30))
-			}
-		case "f64":
-			for at := 0; at+8 <= len(b.data); at += 8 {
-				binary.LittleEndian.PutUint64(b.data[at:], math.Float64bits(float64(int64(next()))*0x1p-62))
-			}
-		default:
-			for at := range b.data {
-				b.data[at] = byte(next() >> 32)
-			}
+	case "f64":
+		for at := 0; at+8 <= len(buffer); at += 8 {
+			binary.LittleEndian.PutUint64(buffer[at:], math.Float64bits(float64(int64(next()))*0x1p-62))
+		}
+	default:
+		for at := range buffer {
+			buffer[at] = byte(next() >> 32)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
 
 	"pawl/kernels/arguments"
 	"pawl/objective/worker"
@@ -35,7 +36,7 @@ func (d *Device) findSymbols(library uintptr) {
 func (d *Device) symbolContent(i int) ([]byte, error) {
 	argument := d.loaded.Arguments[i]
 	if argument.IsBuffer() {
-		return d.copies[i].first.data, nil
+		return d.buffers[i].first.data, nil
 	}
 	size, err := argument.Size()
 	return d.scalars[arguments.LargestValue*i:][:size], err
@@ -44,7 +45,7 @@ func (d *Device) symbolContent(i int) ([]byte, error) {
 // setSymbols gives the variables of the source their content. It stays the same for all
 // launches, as it does where a program sets it once.
 func (d *Device) setSymbols() error {
-	if err := d.reach(true); err != nil {
+	if err := d.reach(unix.PROT_READ); err != nil {
 		return err
 	}
 	for i, variable := range d.symbols {
@@ -64,7 +65,7 @@ func (d *Device) setSymbols() error {
 			}
 		}
 	}
-	return d.reach(false)
+	return d.reach(unix.PROT_NONE)
 }
 
 // changedSymbol says that the kernel wrote to a variable that is an input.

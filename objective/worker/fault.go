@@ -64,7 +64,7 @@ const (
 const (
 	// WrongWhenTimed: right when it was checked, wrong when it was timed.
 	WrongWhenTimed FaultKind = "wrong while it was timed"
-	// Unfinished: an output changed after the kernel had returned.
+	// Unfinished: a thread used a buffer after the kernel had returned.
 	Unfinished FaultKind = "went on after it had returned"
 	// Contradicted: the client's clock saw another time than the worker claims.
 	Contradicted FaultKind = "the reported time disagrees with pawl's own clock"
@@ -118,8 +118,8 @@ func faultOfExit(status syscall.WaitStatus, report *signalReport, regions []Regi
 	switch {
 	case status.Signaled() && status.Signal() == syscall.SIGABRT:
 		return &Fault{Kind: Aborted, Detail: "SIGABRT"}
-	case status.Signaled() && report != nil && overrun(report.Address, regions) != "":
-		return &Fault{Kind: OutOfBounds, Detail: overrun(report.Address, regions)}
+	case status.Signaled() && report != nil && nearBuffer(report.Address, regions) != nil:
+		return nearBuffer(report.Address, regions)
 	case status.Signaled():
 		detail := signalName(status.Signal())
 		if report != nil && report.Code > 0 {
@@ -131,20 +131,25 @@ func faultOfExit(status syscall.WaitStatus, report *signalReport, regions []Regi
 	}
 }
 
-// overrun says which buffer an address lies beside, or nothing.
-func overrun(address uint64, regions []Region) string {
+// nearBuffer explains a fault at an address in a buffer, or beside it; nil elsewhere.
+func nearBuffer(address uint64, regions []Region) *Fault {
 	for _, r := range regions {
 		switch {
 		case address < r.Low || address >= r.High:
 		case address == r.End:
-			return "an access just past the end of " + r.Name
+			return &Fault{Kind: OutOfBounds, Detail: "an access just past the end of " + r.Name}
 		case address > r.End:
-			return fmt.Sprintf("an access %d bytes past the end of %s", address-r.End, r.Name)
+			return &Fault{Kind: OutOfBounds, Detail: fmt.Sprintf("an access %d bytes past the end of %s", address-r.End, r.Name)}
 		case address < r.Start:
-			return fmt.Sprintf("an access %d bytes before the start of %s", r.Start-address, r.Name)
+			return &Fault{
+				Kind:   OutOfBounds,
+				Detail: fmt.Sprintf("an access %d bytes before the start of %s", r.Start-address, r.Name),
+			}
+		default: // they are hidden between launches, and only then
+			return &Fault{Kind: Unfinished, Detail: "an access to " + r.Name}
 		}
 	}
-	return ""
+	return nil
 }
 
 func signalName(s syscall.Signal) string {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -113,27 +112,18 @@ type Time struct {
 }
 
 // Arrange asks a device that hands its results over to give inputs to each of the launches
-// that are timed next, and to poison the outputs. All launches write the same outputs, so
-// that none finds its own right answer there, and what is collected is of the last.
+// that are timed next. Each has outputs of its own as well, so that a kernel cannot know whose are collected.
 type Arrange struct {
-	// Launches is how many launches follow.
-	Launches int `json:"launches"`
-	// Last is the seed of the last launch's content, and of the pool that all are drawn from;
-	// Others is that of the others' seeds.
-	Last   uint64 `json:"last"`
-	Others uint64 `json:"others,omitempty"`
+	// Pool is the seed of the pool that all inputs are drawn from, and Seeds are those of the launches.
+	Pool  uint64   `json:"pool"`
+	Seeds []uint64 `json:"seeds"`
 }
 
-// Seed is that of a launch's content.
-func (a Arrange) Seed(launch int) uint64 {
-	if launch == a.Launches-1 {
-		return a.Last
-	}
-	return rand.NewPCG(a.Others, uint64(launch)).Uint64()
+// Collect asks for what the launches that were timed last have left behind: damage, or the results of one of them.
+type Collect struct {
+	Results bool `json:"results,omitempty"`
+	Launch  int  `json:"launch,omitempty"`
 }
-
-// Collect asks for what the launches that were timed last have left in the outputs.
-type Collect struct{}
 
 // Caches is the state of a device's caches at the start of each launch. A
 // device that cannot choose times what it finds.
@@ -215,10 +205,10 @@ type Device interface {
 // Arranging is a Device that hands its results over, also those of timed launches.
 type Arranging interface {
 	Device
-	// Arrange gives inputs to each launch and poisons the outputs.
+	// Arrange gives inputs to each launch.
 	Arrange(Arrange) error
-	// Collect returns the outputs, and looks for damage.
-	Collect() (Result, error)
+	// Collect returns outputs, or looks for damage.
+	Collect(Collect) (Result, error)
 }
 
 // request and response are the two messages; exactly one field of a request is

@@ -142,7 +142,7 @@ func serveRequest(device Device, r request) (reply response, err error) {
 	case r.Arrange != nil:
 		err = arranging.Arrange(*r.Arrange)
 	default:
-		reply.Result, err = arranging.Collect()
+		reply.Result, err = arranging.Collect(*r.Collect)
 	}
 	return reply, err
 }

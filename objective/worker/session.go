@@ -116,8 +116,8 @@ func (s *Session) Arrange(ctx context.Context, a Arrange) (*Fault, error) {
 }
 
 // Collect returns what the launches that were timed last have left behind.
-func (s *Session) Collect(ctx context.Context) (Result, *Fault, error) {
-	return call(ctx, s, s.Allowed, Collect{}, s.Client.Collect)
+func (s *Session) Collect(ctx context.Context, c Collect) (Result, *Fault, error) {
+	return call(ctx, s, s.Allowed, c, s.Client.Collect)
 }
 
 // Conclude ends the worker and returns what the tool found that watched it.
