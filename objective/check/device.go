@@ -171,7 +171,7 @@ func firstMismatch(result worker.Result) (*Mismatch, error) {
 		case c.Bad > 0:
 			return &Mismatch{
 				Argument: c.Argument, First: int(c.First), Got: c.Got, Want: c.Want,
-				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total),
+				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total), NotFinite: int(c.NotFinite),
 			}, nil
 		}
 	}

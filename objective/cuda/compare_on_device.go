@@ -222,7 +222,7 @@ func (n *inspection) queuePart(b *buffer, p part, tolerance arguments.Tolerance)
 func (n *inspection) compared(b *buffer, p part, f finding) (err error) {
 	c := worker.Comparison{Argument: p.Name, Bad: int64(f.bad), Total: p.Count, Undefined: int64(f.undefined)}
 	if f.bad > 0 {
-		c.First, c.Worst = f.first(), worker.Real(f.error())
+		c.First, c.Worst, c.NotFinite = f.first(), worker.Real(f.error()), int64(f.notFinite)
 		if c.Got, err = n.device.element(p.element, p.at(b.data, c.First)); err != nil {
 			return err
 		}

@@ -64,18 +64,20 @@ extern "C" __global__ void remembering(const float *x, float *y, int n)
 }
 `
 
-// A kernel on a real GPU that remembers meets nothing in a timed launch that it has met before.
-func TestGPUMemoryIsOfNoUse(t *testing.T) {
-	requireGPU(t)
-	dir := t.TempDir()
-	for file, content := range map[string]string{
-		"kernel.yaml": rememberingManifest, "remembering.cu": rememberingSource, "reference.cu": `
+const rememberingReference = `
 extern "C" __global__ void remembering(const float *x, float *y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] = 2.0 * x[i] + 1.0;
 }
-`,
+`
+
+// A kernel on a real GPU that remembers meets nothing in a timed launch that it has met before.
+func TestGPUMemoryIsOfNoUse(t *testing.T) {
+	requireGPU(t)
+	dir := t.TempDir()
+	for file, content := range map[string]string{
+		"kernel.yaml": rememberingManifest, "remembering.cu": rememberingSource, "reference.cu": rememberingReference,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o644); err != nil {
 			t.Fatal(err)

@@ -11,9 +11,6 @@ const (
 	sampleTime = 1.0
 	// mostLaunches bounds the launches in one graph.
 	mostLaunches = 100
-	// coverage is how many times the rotating buffers cover the last-level
-	// cache, so that none of a launch's data is left in it from the round before.
-	coverage = 3
 	// rotationShare is the part of the device's memory that they may take.
 	rotationShare = 0.05
 )
@@ -25,14 +22,11 @@ type graph struct {
 	launches   int // as many as sets
 	caches     worker.Caches
 	sets       []set
-	// flush says that the caches must be written over before each sample: the
-	// buffers of one round do not do that by themselves.
-	flush bool
 }
 
 // record makes the graph of n launches, or fewer: as many as there is memory for, and where
-// caches are to be warm as many as they hold. Inputs are written right before a sample, the
-// last of them last, so that they are in the caches then, or have been pushed out by the others.
+// caches are to be warm as many as they hold. Inputs are written right before a sample: so they are in the caches then,
+// unless these are written over.
 func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 	footprint := max(d.on.footprint(), 1)
 	room := int(rotationShare * float64(d.attributes.Memory) / float64(footprint))
@@ -43,8 +37,7 @@ func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 		room = d.attributes.L2 / 2 / footprint
 	}
 	n = max(min(n, room), 1)
-	cold := n*footprint >= coverage*d.attributes.L2
-	g := &graph{launches: n, caches: caches, flush: caches != worker.Warm && !cold}
+	g := &graph{launches: n, caches: caches}
 	var err error
 	if g.sets, err = d.on.sets(n); err != nil {
 		return nil, err

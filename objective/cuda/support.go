@@ -50,7 +50,7 @@ type support struct {
 // finding is what one check found; checksums use the first word, guard zones the
 // first two.
 type finding struct {
-	bad, invertedFirst, undefined, worst uint64
+	bad, invertedFirst, undefined, worst, notFinite uint64
 }
 
 // behind is the second word where it counts bytes behind a buffer.
@@ -60,7 +60,7 @@ func (f finding) first() int64   { return int64(^f.invertedFirst) }
 func (f finding) error() float64 { return math.Float64frombits(f.worst) }
 
 const (
-	findingSize  = 32
+	findingSize  = 40
 	mostFindings = 512
 	// mostArguments is the number of arguments of pawl_fill.
 	mostArguments = 10
@@ -194,7 +194,7 @@ func (p *support) collect() ([]finding, error) {
 	}
 	for i := range findings {
 		word := func(w int) uint64 { return binary.LittleEndian.Uint64(p.seen[i*findingSize+8*w:]) }
-		findings[i] = finding{word(0), word(1), word(2), word(3)}
+		findings[i] = finding{word(0), word(1), word(2), word(3), word(4)}
 	}
 	return findings, nil
 }

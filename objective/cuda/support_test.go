@@ -282,7 +282,7 @@ func checkFill(p *support, b arguments.Binding) error {
 	return nil
 }
 
-// checkUndefined compares numbers that are none, where the type has them.
+// checkUndefined compares numbers that are none, or infinite, where the type has them.
 func checkUndefined(p *support) error {
 	var all error
 	for _, name := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2"} {
@@ -291,11 +291,12 @@ func checkUndefined(p *support) error {
 			return err
 		}
 		infinity, nan := math.Inf(1), math.NaN()
-		found, err := compareOne(p, element, []float64{1, nan, infinity, 0, 0, -0.5},
-			[]float64{1, 2, 3, nan, -infinity, -0.5}, arguments.Tolerance{})
-		if err == nil && (found.bad != 2 || found.first() != 1 || !math.IsInf(found.error(), 1) || found.undefined != 2) {
-			err = fmt.Errorf("%s without numbers: %d bad, the first %d, worst %g, %d undefined", name, found.bad,
-				found.first(), found.error(), found.undefined)
+		found, err := compareOne(p, element, []float64{1, nan, infinity, 0, 0, -0.5, nan, infinity},
+			[]float64{1, 2, 3, nan, -infinity, -0.5, nan, infinity}, arguments.Tolerance{Relative: 0.5})
+		if err == nil && (found.bad != 4 || found.first() != 1 || !math.IsInf(found.error(), 1) ||
+			found.undefined != 4 || found.notFinite != 4) {
+			err = fmt.Errorf("%s without numbers: %d bad, the first %d, worst %g, %d undefined, %d not finite", name,
+				found.bad, found.first(), found.error(), found.undefined, found.notFinite)
 		}
 		all = errors.Join(all, err)
 	}

@@ -168,7 +168,7 @@ func (d *Device) timeGraph() (float64, error) {
 			return 0, err
 		}
 	}
-	if d.graph.flush {
+	if d.graph.caches != worker.Warm { // which would tell a kernel what was touched last: inputs that are known
 		if err := d.flushCaches(); err != nil {
 			return 0, err
 		}

@@ -344,10 +344,12 @@ func readPayloads(r io.Reader, sizes, known []int) ([][]byte, error) {
 type Comparison struct {
 	// Argument is the output's name.
 	Argument string `json:"argument"`
-	// Bad of Total elements are outside the tolerance; First is the first.
-	Bad   int64 `json:"bad"`
-	Total int64 `json:"total"`
-	First int64 `json:"first,omitempty"`
+	// Bad of Total elements are outside the tolerance; First is the first. NotFinite of them are NaN or infinite, or
+	// should be.
+	Bad       int64 `json:"bad"`
+	Total     int64 `json:"total"`
+	First     int64 `json:"first,omitempty"`
+	NotFinite int64 `json:"not_finite,omitempty"`
 	// Got and Want are what the kernel and the reference say there.
 	Got  string `json:"got,omitempty"`
 	Want string `json:"want,omitempty"`
@@ -357,7 +359,7 @@ type Comparison struct {
 	// is asked for it by Bitwise.
 	Share Real `json:"share,omitempty"`
 	// Undefined is the number of elements where the reference itself is not
-	// finite: the oracle is broken.
+	// finite: the oracle is broken, unless inputs are such numbers.
 	Undefined int64 `json:"undefined,omitempty"`
 }
 

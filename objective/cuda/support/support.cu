@@ -275,7 +275,7 @@ extern "C" __global__ void pawl_draw(u8 *first, u64 stride, u64 size, const u32 
 
 // Finding is read by the host: see finding in support.go. Everything starts at
 // zero, so the first bad index is kept inverted: the largest is the first.
-struct Finding { u64 bad, inverted_first, undefined, worst; };
+struct Finding { u64 bad, inverted_first, undefined, worst, not_finite; };
 
 // Numbers of a field lie in structures, so many in each, a stride apart; without a stride they
 // follow each other.
@@ -284,9 +284,10 @@ static __device__ const void *in_structure(const u8 *all, u64 i, u64 lanes, u64 
 }
 
 // Compares element by element: |x - ref| <= atol + rtol * |ref|, written so that
-// a result that is not a number fails. Integers must be equal.
+// a result that is not a number fails. Where the reference is none, or infinite, the result must be the same. Integers
+// must be equal.
 extern "C" __global__ void pawl_compare(int type, const u8 *all_got, const u8 *all_want, u64 count, u64 lanes, u64 stride, double atol, double rtol, Finding *finding) {
-    u64 bad = 0, undefined = 0, first = ~0ULL;
+    u64 bad = 0, undefined = 0, not_finite = 0, first = ~0ULL;
     double worst = 0;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
         const void *got = in_structure(all_got, i, lanes, stride), *want = in_structure(all_want, i, lanes, stride);
@@ -299,14 +300,16 @@ extern "C" __global__ void pawl_compare(int type, const u8 *all_got, const u8 *a
             deviation = (double)(larger ? (u64)x - (u64)reference : (u64)reference - (u64)x);
         } else {
             double x = value(type, got, at), reference = value(type, want, at);
-            if (!isfinite(reference)) {
-                undefined++;
-                continue;
-            }
+            bool defined = isfinite(reference);
+            if (!defined) undefined++;
+            if (!defined && (x == reference || (isnan(x) && isnan(reference)))) continue;
             deviation = fabs(x - reference);
-            if (deviation <= atol + rtol * fabs(reference)) continue;
+            if (defined && deviation <= atol + rtol * fabs(reference)) continue;
         }
-        if (!(deviation <= 1.7976931348623157e308)) deviation = __longlong_as_double(0x7ff0000000000000LL);
+        if (!(deviation <= 1.7976931348623157e308)) {
+            deviation = __longlong_as_double(0x7ff0000000000000LL);
+            not_finite++;
+        }
         bad++;
         if (i < first) first = i;
         worst = fmax(worst, deviation);
@@ -314,6 +317,7 @@ extern "C" __global__ void pawl_compare(int type, const u8 *all_got, const u8 *a
     if (undefined) atomicAdd(&finding->undefined, undefined);
     if (!bad) return;
     atomicAdd(&finding->bad, bad);
+    if (not_finite) atomicAdd(&finding->not_finite, not_finite);
     atomicMax(&finding->inverted_first, ~first);
     atomicMax(&finding->worst, (u64)__double_as_longlong(worst)); // non-negative doubles order like integers
 }

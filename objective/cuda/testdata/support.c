@@ -228,7 +228,7 @@ KERNEL(pawl_draw, 8) {
 	return 0;
 }
 
-struct finding { uint64_t bad, inverted_first, undefined, worst; };
+struct finding { uint64_t bad, inverted_first, undefined, worst, not_finite; };
 
 KERNEL(pawl_compare, 9) {
 	int type = ARGUMENT(int, 0);
@@ -247,16 +247,17 @@ KERNEL(pawl_compare, 9) {
 			deviation = difference < 0 ? -difference : difference;
 		} else {
 			double x = value(type, got, at), reference = value(type, want, at);
-			if (!isfinite(reference)) {
-				finding->undefined++;
+			int defined = isfinite(reference);
+			finding->undefined += !defined;
+			if (!defined && (x == reference || (isnan(x) && isnan(reference))))
 				continue;
-			}
 			deviation = fabs(x - reference);
-			if (deviation <= atol + rtol * fabs(reference))
+			if (defined && deviation <= atol + rtol * fabs(reference))
 				continue;
 		}
 		if (!finding->bad++)
 			finding->inverted_first = ~i;
+		finding->not_finite += !isfinite(deviation);
 		worst = fmax(worst, isfinite(deviation) ? deviation : INFINITY);
 	}
 	memcpy(&finding->worst, &worst, sizeof worst);
