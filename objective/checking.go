@@ -101,7 +101,9 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 	var passed []check.Case
 	next, stop := iter.Pull(cases)
 	defer stop()
-	finding.Evidence = &check.Evidence{Tolerance: f.kernel.Tolerance, Unchecked: check.Unchecked(f.kernel, f.workload)}
+	finding.Evidence = &check.Evidence{
+		Tolerance: f.kernel.Tolerance, Unchecked: check.Unchecked(f.kernel, f.workload), Unscaled: check.Unscaled(f.kernel),
+	}
 	failure, err := f.runner.run(ctx, p.subject(), func(s *worker.Session) error {
 		c, more := finding.Case, true
 		switch last := len(passed) - 1; {

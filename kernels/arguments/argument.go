@@ -9,6 +9,7 @@ package arguments
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"pawl/kernels/arrays"
 	"pawl/kernels/document"
@@ -98,8 +99,9 @@ type Filling struct {
 type Binding struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
-	// Count is the number of elements of a buffer; 0 for a scalar.
+	// Count is the number of elements of a buffer; 0 for a scalar, and for a buffer that is empty.
 	Count int64 `json:"count,omitempty"`
+	Empty bool  `json:"empty,omitempty"`
 	// Row is the size of a buffer's last dimension.
 	Row   int64 `json:"row,omitempty"`
 	Align int   `json:"align,omitempty"`
@@ -194,7 +196,7 @@ func (b Binding) Size() (int, error) {
 func (b Binding) Shape() []int64 { return b.shape }
 
 // IsBuffer reports whether the argument is a buffer.
-func (b Binding) IsBuffer() bool { return b.Count > 0 }
+func (b Binding) IsBuffer() bool { return b.Count > 0 || b.Empty }
 
 // largestBuffer bounds one buffer, in bytes: a slip in a shape should be an
 // error and not a machine that swaps.
@@ -295,12 +297,15 @@ func (a Argument) bindBuffer(b *Binding, env space.Environment) error {
 			return err
 		}
 		b.shape = append(b.shape, n)
-		if n < 1 || float64(n)*float64(b.Count)*float64(a.Element.Size)*float64(lanes) > largestBuffer {
+		// No size is 0 by accident, but where a dimension is.
+		empty := n == 0 && slices.ContainsFunc(size.Names(), func(name string) bool { return env[name] == 0 })
+		if n < 1 && !empty || float64(n)*float64(b.Count)*float64(a.Element.Size)*float64(lanes) > largestBuffer {
 			return fmt.Errorf("size %d in shape is out of range", n)
 		}
 		b.Count *= n
 		b.Row = n
 	}
+	b.Empty = b.Count == 0
 	if lanes > 1 {
 		b.Count, b.Row, b.shape = b.Count*lanes, b.Row*lanes, append(b.shape, lanes)
 	}

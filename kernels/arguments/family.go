@@ -22,6 +22,7 @@ const (
 	Denormals = "denormals" // half of them below the smallest normal number
 	Large     = "large"     // normal numbers times the argument's large
 	Overflow  = "overflow"  // parallel and antiparallel rows of eights
+	Special   = "special"   // infinities and NaN among normal numbers
 )
 
 // The families of integers. All of them stay in the input's range.
@@ -47,7 +48,7 @@ const (
 // bear, and yet their softmax is exact: 0, or one over a count. Of integers the
 // extremes find the most.
 var Families = []string{Overflow, EmptyRows, OneRow, Extremes, Uniform, Signs, OneHot, NearTies, Denormals, Large,
-	Normal, Powers, Small, Repeated, Sorted, Reversed, EvenRows}
+	Normal, Powers, Small, Repeated, Sorted, Reversed, EvenRows, Special}
 
 // integerFamilies are those that integers take.
 var integerFamilies = []string{Extremes, Uniform, Powers, Small, Repeated, Sorted, Reversed}
@@ -102,8 +103,8 @@ func (a Argument) available() []string {
 
 // takes reports whether an input may be filled with a family. Constants and files are
 // meant, and keep their content unless the manifest says otherwise. Magnitudes of floats
-// beyond 1 need a tolerance that was made for them, so they are opt-in; what an integer
-// may be is said by its range.
+// beyond 1 need a tolerance that was made for them, and what is no number a reference that was, so they are opt-in;
+// what an integer may be is said by its range.
 func (a Argument) takes(family string) bool {
 	switch {
 	case !slices.Contains(a.available(), family):
@@ -113,7 +114,12 @@ func (a Argument) takes(family string) bool {
 	case a.Families != nil:
 		return slices.Contains(a.Families, family)
 	}
-	return a.from == nil
+	return a.from == nil && family != Special
+}
+
+// Unscaled reports whether magnitudes of an input are never raised, because nobody says by how much.
+func (a Argument) Unscaled() bool {
+	return a.Large == 0 && a.Families == nil && slices.Contains(a.available(), Large)
 }
 
 // changes reports whether a family gives an input another content than its own.

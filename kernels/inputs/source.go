@@ -29,7 +29,7 @@ const mostKept = 256 << 20
 // Computed reports whether the content of an input is made here as a whole. All others
 // have a recipe, which a device can follow by itself.
 func Computed(argument arguments.Binding) bool {
-	if argument.Fields != nil {
+	if argument.Fields != nil || argument.Fill == arguments.Special {
 		return true
 	}
 	c := argument.Content
@@ -72,6 +72,10 @@ func (s *Source) Fill(buffer []byte, argument arguments.Binding, seed uint64) er
 func (s *Source) compute(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {
 	if argument.Fields != nil {
 		return s.join(buffer, argument, seed)
+	}
+	if argument.Fill == arguments.Special { // what is no number has other bits on other devices
+		special(buffer, argument, element, seed)
+		return nil
 	}
 	c := argument.Content
 	switch c.Kind {

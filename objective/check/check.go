@@ -176,6 +176,9 @@ func (c Case) key() string {
 
 func (c Case) family() string { return cmp.Or(c.Family, arguments.Declared) }
 
+// special says that inputs are no numbers, or infinite: a reference defines results that are.
+func (c Case) special() bool { return c.Family == arguments.Special }
+
 func (c Case) layout() worker.Layout { return cmp.Or(c.Layout, worker.Guarded) }
 
 // Bind evaluates the kernel's arguments for the case.

@@ -38,7 +38,8 @@ func (a Answer) Compare(got [][]byte) (*Mismatch, error) {
 		if i >= len(got) || i >= len(a.want) {
 			return nil, fmt.Errorf("output %s is missing", argument.Name)
 		}
-		if mismatch, err := compare(argument, got[i], a.want[i], a.bounds[i]); mismatch != nil || err != nil {
+		mismatch, err := compare(argument, got[i], a.want[i], a.bounds[i], a.special)
+		if mismatch != nil || err != nil {
 			return mismatch, err
 		}
 	}
@@ -46,10 +47,11 @@ func (a Answer) Compare(got [][]byte) (*Mismatch, error) {
 }
 
 // compare checks a result element by element: |x - ref| <= atol + rtol*|ref|, and
-// integers are equal. It returns nil where every element passes. A reference that
-// is not finite is a broken oracle, and an error. On a GPU pawl_compare does the same, in
-// objective/cuda/support/support.cu.
-func compare(argument arguments.Argument, got, want []byte, tolerance arguments.Tolerance) (*Mismatch, error) {
+// integers are equal. It returns nil where every element passes. Where special numbers are inputs, the result is
+// infinite or no number where the reference is; elsewhere such a reference is a broken oracle, and an error. On a GPU
+// pawl_compare does the same, in objective/cuda/support/support.cu.
+func compare(argument arguments.Argument, got, want []byte, tolerance arguments.Tolerance,
+	special bool) (*Mismatch, error) {
 	if len(got) != len(want) {
 		return nil, fmt.Errorf("output %s has %d bytes, the reference %d", argument.Name, len(got), len(want))
 	}
@@ -57,14 +59,15 @@ func compare(argument arguments.Argument, got, want []byte, tolerance arguments.
 	m := &Mismatch{Argument: argument.Name, Total: len(want) / size}
 	for i := range m.Total {
 		x, reference := argument.Element.Load(got[i*size:]), argument.Element.Load(want[i*size:])
-		if math.IsNaN(reference) || math.IsInf(reference, 0) {
+		finite := !math.IsNaN(reference) && !math.IsInf(reference, 0)
+		if !finite && !special {
 			return nil, fmt.Errorf("the reference gives %v for %s[%d]: the oracle is broken", reference, argument.Name, i)
 		}
 		deviation, allowed := math.Abs(x-reference), tolerance.Absolute+tolerance.Relative*math.Abs(reference)
 		if !argument.Element.Float {
 			deviation, allowed = argument.Element.Distance(got[i*size:], want[i*size:]), 0
 		}
-		if deviation <= allowed {
+		if finite && deviation <= allowed || !finite && same(x, reference) {
 			continue // written so that a NaN falls through
 		}
 		if math.IsNaN(deviation) {
@@ -84,3 +87,6 @@ func compare(argument arguments.Argument, got, want []byte, tolerance arguments.
 	}
 	return m, nil
 }
+
+// same says that both are one number, or none.
+func same(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }

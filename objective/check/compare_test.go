@@ -39,7 +39,7 @@ func TestCompare(t *testing.T) {
 		{"zeros", []float64{0, 0, 0}, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			mismatch, err := compare(argument, buffer(t, f32, test.got...), buffer(t, f32, 0, 1, 100), tolerance)
+			mismatch, err := compare(argument, buffer(t, f32, test.got...), buffer(t, f32, 0, 1, 100), tolerance, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,13 @@ func TestCompare(t *testing.T) {
 			}
 		})
 	}
-	mismatch, err := compare(argument, buffer(t, f32, 0, 5, math.NaN()), buffer(t, f32, 0, 1, 100), tolerance)
+	nan, infinity := math.NaN(), math.Inf(1)
+	special, err := compare(argument, buffer(t, f32, nan, infinity, -infinity, 1, 5, nan),
+		buffer(t, f32, nan, infinity, infinity, nan, infinity, 1), tolerance, true)
+	if err != nil || special.Bad != 4 || special.First != 2 || special.NotFinite != 4 {
+		t.Errorf("%+v, %v", special, err)
+	}
+	mismatch, err := compare(argument, buffer(t, f32, 0, 5, math.NaN()), buffer(t, f32, 0, 1, 100), tolerance, false)
 	if err != nil || mismatch.First != 1 || mismatch.Got != "5" || !math.IsInf(mismatch.Worst, 1) ||
 		mismatch.NotFinite != 1 {
 		t.Errorf("%+v, %v", mismatch, err)
@@ -61,10 +67,10 @@ func TestCompare(t *testing.T) {
 		"c[1] is 5, the reference says 1; 2 of 3 elements wrong (66.7 %), worst error +Inf, 1 NaN or infinite") {
 		t.Errorf("%s", text)
 	}
-	if _, err := compare(argument, buffer(t, f32, 1), buffer(t, f32, math.NaN()), tolerance); err == nil {
+	if _, err := compare(argument, buffer(t, f32, 1), buffer(t, f32, math.NaN()), tolerance, false); err == nil {
 		t.Error("a reference of NaN is no error")
 	}
-	if _, err := compare(argument, buffer(t, f32, 1), buffer(t, f32, 1, 2), tolerance); err == nil {
+	if _, err := compare(argument, buffer(t, f32, 1), buffer(t, f32, 1, 2), tolerance, false); err == nil {
 		t.Error("sizes differ without an error")
 	}
 }
@@ -99,12 +105,12 @@ func TestIntegersAreComparedExactly(t *testing.T) {
 		element.PutInteger(got[element.Size:], test.got)
 		argument := arguments.Argument{Name: "y", Layout: arguments.Layout{Element: element}}
 		loose := arguments.Tolerance{Absolute: 0.5, Relative: 0.5}
-		mismatch, err := compare(argument, got, want, loose)
+		mismatch, err := compare(argument, got, want, loose, false)
 		if err != nil || mismatch == nil || mismatch.Bad != 1 || mismatch.Worst != test.worst ||
 			!strings.Contains(mismatch.String(), test.text) {
 			t.Errorf("%s: %v, %v, want %q", test.typ, mismatch, err, test.text)
 		}
-		if mismatch, err = compare(argument, want, want, arguments.Tolerance{}); mismatch != nil || err != nil {
+		if mismatch, err = compare(argument, want, want, arguments.Tolerance{}, false); mismatch != nil || err != nil {
 			t.Errorf("%s: equal is wrong: %v, %v", test.typ, mismatch, err)
 		}
 	}

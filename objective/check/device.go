@@ -139,7 +139,7 @@ func (d OnDevice) judge(s *worker.Session, plan Plan, c Case, result worker.Resu
 		s.Damaged(result.Damage)
 		return d.at(c, result.Damage), nil
 	}
-	mismatch, err := firstMismatch(result)
+	mismatch, err := firstMismatch(result, c.special())
 	if err != nil {
 		return nil, err
 	}
@@ -152,19 +152,20 @@ func (d OnDevice) judge(s *worker.Session, plan Plan, c Case, result worker.Resu
 	worst := 0.0
 	for _, comparison := range result.Comparisons {
 		worst = max(worst, float64(comparison.Share))
+		d.Notes.biased(plan.Point, c, comparison.Argument, float64(comparison.Bias))
 	}
 	plan.Evidence.add(c, min(worst, 1))
 	return nil, nil
 }
 
 // firstMismatch returns the first output that a device found wrong.
-func firstMismatch(result worker.Result) (*Mismatch, error) {
+func firstMismatch(result worker.Result, special bool) (*Mismatch, error) {
 	if len(result.Comparisons) == 0 {
 		return nil, fmt.Errorf("the device compared nothing")
 	}
 	for _, c := range result.Comparisons {
 		switch {
-		case c.Undefined > 0:
+		case c.Undefined > 0 && !special:
 			return nil,
 				fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined,
 					c.Argument)
@@ -207,5 +208,5 @@ func (d OnDevice) Outputs(ctx context.Context, s *worker.Session, subject Subjec
 	for _, argument := range d.Kernel.Arguments.Outputs() {
 		bounds = append(bounds, d.Kernel.ToleranceOf(argument))
 	}
-	return &Outputs{got, Answer{d.Kernel, want, bounds}, load.Arguments}, nil
+	return &Outputs{got, Answer{d.Kernel, want, bounds, c.special()}, load.Arguments}, nil
 }

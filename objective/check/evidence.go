@@ -2,6 +2,8 @@ package check
 
 import (
 	"cmp"
+	"iter"
+	"math"
 	"slices"
 
 	"pawl/kernels/arguments"
@@ -22,6 +24,8 @@ type Evidence struct {
 	At    *Case   `json:"at,omitempty"`
 	// Unchecked says which sizes never varied; empty where all of them did.
 	Unchecked string `json:"unchecked,omitempty"`
+	// Unscaled says that no magnitudes were raised; empty where some were.
+	Unscaled string `json:"unscaled,omitempty"`
 	// Noted is what was noticed that is no failure; empty for nothing.
 	Noted string `json:"noted,omitempty"`
 	// Program says that a program's own check has passed it: nothing was compared here.
@@ -61,6 +65,7 @@ func (e *Evidence) Join(other *Evidence) *Evidence {
 		Worst:     e.Worst,
 		At:        e.At,
 		Unchecked: cmp.Or(e.Unchecked, other.Unchecked),
+		Unscaled:  cmp.Or(e.Unscaled, other.Unscaled),
 		Noted:     cmp.Or(other.Noted, e.Noted), // the later one
 		Program:   e.Program || other.Program,
 	}
@@ -106,4 +111,23 @@ func (a Answer) share(got [][]byte) float64 {
 		}
 	}
 	return min(largest, 1) // it has passed; what is more is the rounding of this quotient
+}
+
+// biases yields, by output, the mean error as a share of what is allowed, with its sign.
+func (a Answer) biases(got [][]byte) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for i, argument := range a.kernel.Arguments.Outputs() {
+			e, sum := argument.Element, 0.0
+			for at := 0; e.Float && at < len(a.want[i]); at += e.Size {
+				x, reference := e.Load(got[i][at:]), e.Load(a.want[i][at:])
+				share := (x - reference) / (a.bounds[i].Absolute + a.bounds[i].Relative*math.Abs(reference))
+				if math.Abs(share) <= 1 { // which an infinite reference's is not
+					sum += share
+				}
+			}
+			if !yield(argument.Name, sum/float64(max(len(a.want[i])/e.Size, 1))) {
+				return
+			}
+		}
+	}
 }

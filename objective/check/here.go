@@ -61,6 +61,9 @@ func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int
 		}
 		if plan.Evidence != nil {
 			worst = max(worst, answer.share(result.Outputs))
+			for output, bias := range answer.biases(result.Outputs) {
+				h.Notes.biased(plan.Point, c, output, bias)
+			}
 		}
 		earlier = result
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -21,8 +22,10 @@ type Notes struct {
 // noted is what was seen of a point.
 type noted struct {
 	differs, mode string
-	repeats       int   // how many cases were run twice in one process
-	leaked        int64 // bytes that the second run left allocated, the least of all cases
+	biased        string
+	bias          float64 // the largest, either sign
+	repeats       int     // how many cases were run twice in one process
+	leaked        int64   // bytes that the second run left allocated, the least of all cases
 }
 
 // fewestRepeats is how many cases must all leak before it is said: threads that come and go change
@@ -56,6 +59,23 @@ func (n *Notes) differs(point space.Point, c Case) {
 	})
 }
 
+// leastBias is the mean error, as a share of what is allowed, that no rounding explains.
+const leastBias = 0.5
+
+// biased notes that errors of an output do not cancel: a mean says what the worst does not.
+func (n *Notes) biased(point space.Point, c Case, output string, mean float64) {
+	if math.Abs(mean) < leastBias {
+		return
+	}
+	n.at(point, func(seen *noted) {
+		if math.Abs(mean) > seen.bias {
+			seen.bias = math.Abs(mean)
+			seen.biased = fmt.Sprintf("the errors of %s are systematic: on average %+.0f %% of the tolerance, with %s", output,
+				100*mean, c)
+		}
+	})
+}
+
 func (n *Notes) at(point space.Point, see func(*noted)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -74,6 +94,9 @@ func (n *Notes) Of(point space.Point) string {
 	n.at(point, func(seen *noted) {
 		if seen.differs != "" {
 			sentences = append(sentences, seen.differs)
+		}
+		if seen.biased != "" {
+			sentences = append(sentences, seen.biased)
 		}
 		if seen.repeats >= fewestRepeats && seen.leaked > 0 {
 			sentences = append(sentences, fmt.Sprintf("every launch leaves memory allocated, %d bytes or more", seen.leaked))

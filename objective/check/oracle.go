@@ -131,6 +131,8 @@ type Answer struct {
 	kernel *kernels.Kernel
 	want   [][]byte
 	bounds []arguments.Tolerance
+	// special says that results may be infinite, or no numbers.
+	special bool
 }
 
 // Bytes is the size of all outputs.
@@ -142,7 +144,7 @@ func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.P
 	bindings []arguments.Binding) (a Answer, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	a = Answer{kernel: o.kernel}
+	a = Answer{kernel: o.kernel, special: c.special()}
 	q := question{c, o.kernel.ReferencePoint(point)}
 	if a.want, err = o.answer(ctx, command, q, bindings); err != nil {
 		return a, err
@@ -301,7 +303,7 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question,
 		return nil, fmt.Errorf("naive implementation of %s at %s: %w", o.kernel.Name, q.place(), err)
 	}
 	// One that is far off would excuse everything.
-	mismatch, err := Answer{o.kernel, want, bounds}.Compare(got)
+	mismatch, err := Answer{o.kernel, want, bounds, q.special()}.Compare(got)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +328,9 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question,
 func worst(e element.Type, got, want []byte) float64 {
 	largest := 0.0
 	for at := 0; at < len(want); at += e.Size {
-		largest = math.Max(largest, math.Abs(e.Load(got[at:])-e.Load(want[at:])))
+		if deviation := math.Abs(e.Load(got[at:]) - e.Load(want[at:])); deviation > largest { // NaN is in both
+			largest = deviation
+		}
 	}
 	return largest
 }

@@ -73,6 +73,7 @@ func relativeErrors(e element.Type, got, want []byte, t arguments.Tolerance) ite
 				if distance := e.Distance(got[at:], want[at:]); distance > 0 {
 					relative = 1 + distance // none is allowed
 				}
+			case same(x, reference):
 			case math.IsNaN(deviation):
 				relative = math.Inf(1)
 			case deviation > 0:

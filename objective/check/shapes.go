@@ -128,8 +128,11 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 			continue
 		}
 		// Twice the matrix's largest size leaves room for one past a tile.
-		largest := 2 * slices.Max(sizes)
-		candidates := []int64{1}
+		least, largest := int64(1), 2*slices.Max(sizes)
+		if k.MayBeEmpty(w.Dims, name) {
+			least = 0
+		}
+		candidates := []int64{least, 1}
 		for _, step := range g.steps {
 			for _, prime := range primes {
 				candidates = append(candidates, step*prime)
@@ -144,7 +147,7 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 		slices.Sort(candidates)
 		candidates = slices.Compact(candidates)
 		g.sizes[name] = slices.DeleteFunc(candidates, func(n int64) bool {
-			return n < 1 || n > largest || !k.SameClass(w.Dims, with(w.Dims, name, n))
+			return n < least || n > largest || !k.SameClass(w.Dims, with(w.Dims, name, n))
 		})
 		if len(g.sizes[name]) == 0 {
 			g.sizes[name] = []int64{w.Dims[name]}
@@ -269,12 +272,12 @@ func (g *generator) fallback(rng *rand.Rand) kernels.Dims {
 	return shapes[rng.IntN((len(shapes)+1)/2)]
 }
 
-// edges returns, for each dimension and starting from a shape, the sizes of 1
+// edges returns, for each dimension and starting from a shape, the sizes of 1, of 0 where the domain has it,
 // and of one beside the point's largest tile.
 func (g *generator) edges(from kernels.Dims) []kernels.Dims {
 	var shapes []kernels.Dims
 	for _, name := range slices.Sorted(maps.Keys(g.sizes)) {
-		sizes := []int64{1}
+		sizes := []int64{0, 1}
 		if len(g.tiles) > 0 {
 			tile := g.tiles[len(g.tiles)-1]
 			for _, step := range g.steps {

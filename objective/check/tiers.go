@@ -228,6 +228,24 @@ func Random(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.
 	return c
 }
 
+// Unscaled says that magnitudes beyond those of the manifest's fills were not checked; empty where some were.
+func Unscaled(k *kernels.Kernel) string {
+	var names []string
+	for _, a := range k.Arguments {
+		if a.Large != 0 || k.Answered() {
+			return ""
+		}
+		if a.Unscaled() {
+			names = append(names, a.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("larger magnitudes of %s were not checked; large would have it checked with them",
+		strings.Join(names, ", "))
+}
+
 // Unchecked says which sizes results were never checked on: the dimensions of
 // buffers that have the same size in every case of the full tier. It is empty where
 // all of them vary. Constants of the compiled kernel are no such dimensions.

@@ -213,7 +213,8 @@ func (n *inspection) queuePart(b *buffer, p part, tolerance arguments.Tolerance)
 	}
 	err = n.device.support.queueCompare(n.device.support.share, p, b.data, b.answer, tolerance)
 	return n.read(err, func(f finding) error {
-		n.comparisons[len(n.comparisons)-1].Share = worker.Real(f.error()) // its reader comes before this one
+		last := &n.comparisons[len(n.comparisons)-1] // its reader comes before this one
+		last.Share, last.Bias = worker.Real(f.error()), worker.Real(f.mean(p.Count))
 		return nil
 	})
 }

@@ -98,7 +98,7 @@ func (p *problem) allocate(argument arguments.Binding, layout worker.Layout) (*b
 
 // memory allocates and counts.
 func (p *problem) memory(size int) (driver.Address, error) {
-	a, err := p.device.context.Allocate(size)
+	a, err := p.device.context.Allocate(max(size, 1))
 	if driver.CodeOf(err) == driver.OutOfMemory {
 		return 0, &worker.Fault{Kind: worker.NoMemory, Detail: fmt.Sprintf("%d bytes for a buffer", size)}
 	}

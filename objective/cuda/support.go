@@ -59,6 +59,11 @@ func (f finding) behind() uint64 { return f.invertedFirst }
 func (f finding) first() int64   { return int64(^f.invertedFirst) }
 func (f finding) error() float64 { return math.Float64frombits(f.worst) }
 
+// mean is that of the shares of so many elements, whose sum the device counts in whole numbers.
+func (f finding) mean(count int64) float64 {
+	return float64(int64(f.bad)) / (1 << 20) / float64(max(count, 1))
+}
+
 const (
 	findingSize  = 40
 	mostFindings = 512

@@ -358,6 +358,8 @@ type Comparison struct {
 	// Share is the largest error as a share of what is allowed there, where a run
 	// is asked for it by Bitwise.
 	Share Real `json:"share,omitempty"`
+	// Bias is the mean of all errors as such shares, with their signs.
+	Bias Real `json:"bias,omitempty"`
 	// Undefined is the number of elements where the reference itself is not
 	// finite: the oracle is broken, unless inputs are such numbers.
 	Undefined int64 `json:"undefined,omitempty"`

@@ -112,6 +112,14 @@ func (c *Checked) seedsText() string {
 	return strings.Trim(fmt.Sprint(c.Seeds), "[]")
 }
 
+func (c *Checked) familiesText() string {
+	text := strings.Join(c.Families, ", ")
+	if c.Unscaled != "" {
+		text += "; " + c.Unscaled
+	}
+	return text
+}
+
 func (c *Checked) layoutsText() string {
 	var names []string
 	for _, layout := range c.Layouts {
@@ -136,7 +144,7 @@ func checkedRows(s *Summary) (rows [][]string) {
 		{"cases, each run twice on differently poisoned outputs",
 			func(c *Checked) string { return fmt.Sprint(len(c.Cases)) }},
 		{"shapes", func(c *Checked) string { return fmt.Sprintf("%d: %s", len(c.Shapes), c.shapesText()) }},
-		{"families of inputs", func(c *Checked) string { return strings.Join(c.Families, ", ") }},
+		{"families of inputs", (*Checked).familiesText},
 		{"layouts of buffers", (*Checked).layoutsText},
 		{"seeds", (*Checked).seedsText},
 		{"tolerance", (*Checked).toleranceText},

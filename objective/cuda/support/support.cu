@@ -323,15 +323,18 @@ extern "C" __global__ void pawl_compare(int type, const u8 *all_got, const u8 *a
 }
 
 // Finds the largest error as a share of what is allowed, of results that were
-// compared: what is not a number was found there.
+// compared: what is not a number was found there. Adds all of them, with their signs, in parts of 2^-20.
 extern "C" __global__ void pawl_share(int type, const u8 *all_got, const u8 *all_want, u64 count, u64 lanes, u64 stride, double atol, double rtol, Finding *finding) {
-    double worst = 0;
+    double worst = 0, sum = 0;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
         const void *got = in_structure(all_got, i, lanes, stride), *want = in_structure(all_want, i, lanes, stride);
         u64 at = stride ? i % lanes : i;
-        double x = value(type, got, at), reference = value(type, want, at), deviation = fabs(x - reference);
-        if (deviation > 0) worst = fmax(worst, deviation / (atol + rtol * fabs(reference)));
+        double x = value(type, got, at), reference = value(type, want, at);
+        double share = (x - reference) / (atol + rtol * fabs(reference));
+        if (x != reference) worst = fmax(worst, fabs(share));
+        if (fabs(share) <= 1) sum += share;
     }
+    if (sum != 0) atomicAdd(&finding->bad, (u64)__double2ll_rn(sum * 1048576));
     if (worst > 0) atomicMax(&finding->worst, (u64)__double_as_longlong(worst));
 }
 

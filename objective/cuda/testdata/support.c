@@ -268,14 +268,18 @@ KERNEL(pawl_share, 9) {
 	int type = ARGUMENT(int, 0);
 	const char *all_got = ARGUMENT(const char *, 1), *all_want = ARGUMENT(const char *, 2);
 	uint64_t count = ARGUMENT(uint64_t, 3), lanes = ARGUMENT(uint64_t, 4), stride = ARGUMENT(uint64_t, 5);
-	double atol = ARGUMENT(double, 6), rtol = ARGUMENT(double, 7), worst = 0;
+	double atol = ARGUMENT(double, 6), rtol = ARGUMENT(double, 7), worst = 0, sum = 0;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t at = stride ? i % lanes : i;
 		const void *got = stride ? all_got + i / lanes * stride : all_got, *want = stride ? all_want + i / lanes * stride : all_want;
-		double reference = value(type, want, at), deviation = fabs(value(type, got, at) - reference);
-		if (deviation > 0)
-			worst = fmax(worst, deviation / (atol + rtol * fabs(reference)));
+		double x = value(type, got, at), reference = value(type, want, at);
+		double share = (x - reference) / (atol + rtol * fabs(reference));
+		if (x != reference)
+			worst = fmax(worst, fabs(share));
+		if (fabs(share) <= 1)
+			sum += share;
 	}
+	ARGUMENT(struct finding *, 8)->bad = (uint64_t)llrint(sum * 1048576);
 	memcpy(&ARGUMENT(struct finding *, 8)->worst, &worst, sizeof worst);
 	return 0;
 }
