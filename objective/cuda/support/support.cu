@@ -334,7 +334,7 @@ extern "C" __global__ void pawl_share(int type, const u8 *all_got, const u8 *all
         if (x != reference) worst = fmax(worst, fabs(share));
         if (fabs(share) <= 1) sum += share;
     }
-    if (sum != 0) atomicAdd(&finding->bad, (u64)__double2ll_rn(sum * 1048576));
+    if (sum != 0) atomicAdd(&finding->bad, (u64)(i64)(sum * 1048576));
     if (worst > 0) atomicMax(&finding->worst, (u64)__double_as_longlong(worst));
 }
 

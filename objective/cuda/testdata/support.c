@@ -279,7 +279,7 @@ KERNEL(pawl_share, 9) {
 		if (fabs(share) <= 1)
 			sum += share;
 	}
-	ARGUMENT(struct finding *, 8)->bad = (uint64_t)llrint(sum * 1048576);
+	ARGUMENT(struct finding *, 8)->bad = (uint64_t)(int64_t)(sum * 1048576);
 	memcpy(&ARGUMENT(struct finding *, 8)->worst, &worst, sizeof worst);
 	return 0;
 }
