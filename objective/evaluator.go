@@ -316,7 +316,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		outcome.Failure = failure
 	}
 	if err == nil && outcome.Failure == nil {
-		outcome.Evidence = e.takeEvidence(p)
+		outcome.Evidence = e.TakeEvidence(p)
 		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err

@@ -19,23 +19,22 @@ import (
 // the end the worker's word is the kernel's; what counts is what this process knows
 // and sees: the right answers, and its own clock.
 //
-//   - A sample is a request that does nothing but launch, so many times as nobody
-//     can foresee. What the worker claims that it took must agree with the time
-//     between request and answer here.
+//   - A sample is a request that does nothing but launch. What the worker claims that it
+//     took must agree with the time between request and answer here.
 //   - Each launch has inputs that were drawn for it, by seeds of this process: nothing
 //     that a kernel remembers is of use to it.
-//   - In one sample of five, chosen at random, some launches, chosen at random, have inputs whose right answer is known
-//     and which this process of the kernel has not seen. Each launch has outputs of its own, and only this process knows
-//     which it will ask for.
+//   - In one sample of five, chosen at random, some launches, chosen at random, have inputs whose right answer is
+//     known and which this process of the kernel has not seen. Each launch has outputs of its own, and only this
+//     process knows which it will ask for.
 //   - After each sample the inputs and the bytes beside them are looked at.
 type stopwatch struct {
-	*launcher
+	session *worker.Session
+	random  *rand.Rand // no kernel may foresee it
 	// know returns some contents with known answers, by number.
 	know  func(ctx context.Context, number, launches int) (contents, error)
 	shown int // how many of them the kernel has seen
 	batch int
 	most  int // launches of a sample
-	slow  bool
 }
 
 const (
@@ -103,8 +102,8 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, _ 
 		return nil, err
 	}
 	w := &stopwatch{
-		launcher: &launcher{s, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))},
-		most:     max(min(batchBytes/max(size, 1), mostBatch), 1),
+		session: s, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		most: max(min(batchBytes/max(size, 1), mostBatch), 1),
 	}
 	w.know = func(ctx context.Context, number, launches int) (contents, error) {
 		if m.kernel.PythonReference() { // it takes long
@@ -113,7 +112,8 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, _ 
 		known := m.contents(number)
 		known.seeds = known.seeds[:min(launches, mostCompared)]
 		for _, seed := range known.seeds {
-			drawn := m.workload.Drawn(inputs.Content{Pool: known.pool, Seed: seed})
+			drawn := m.workload
+			drawn.Timed = inputs.Content{Pool: known.pool, Seed: seed}
 			answer, err := m.oracle.Know(ctx, s.Slot.Worker, p.Point, drawn, bindings)
 			if err != nil {
 				return known, err
@@ -138,15 +138,15 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 		if i%knownEvery == 0 {
 			known = i + w.random.IntN(min(knownEvery, n-i))
 		}
-		on, batch := unknown(), w.jittered()
+		on := unknown()
 		if i == known && w.shown < mostKnown {
 			var err error
-			if on, err = w.know(ctx, w.shown, batch); err != nil {
+			if on, err = w.know(ctx, w.shown, w.batch); err != nil {
 				return timing, nil, err
 			}
 			w.shown++
 		}
-		milliseconds, fault, err := w.launches(ctx, batch, on)
+		milliseconds, fault, err := w.launches(ctx, w.batch, on)
 		if fault != nil || err != nil {
 			return timing, fault, err
 		}
@@ -156,15 +156,6 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 		timing.Samples = append(timing.Samples, milliseconds)
 	}
 	return timing, nil, nil
-}
-
-// jittered is how many launches a sample has: about so many. A kernel that is slow
-// has one.
-func (w *stopwatch) jittered() int {
-	if w.batch == 1 && w.slow {
-		return 1
-	}
-	return min(w.batch+w.random.IntN(w.batch/4+2), w.most)
 }
 
 // calibrate warms up and finds how many launches make a sample long enough, by the
@@ -183,7 +174,7 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 		// Launches that differ as much as this are a kernel that leaves some out.
 		long := least*float64(batch)*1e6 >= float64(shortestSample) || took >= longClaim
 		if (long || batch == w.most) && spent >= warmUp && (try > 2 || least > slowLaunch) || try == mostTries {
-			w.batch, w.slow = batch, least > slowLaunch
+			w.batch = batch
 			return nil, nil
 		}
 		if !long {
@@ -194,9 +185,10 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 	}
 }
 
-// launches makes so many launches, some of them on given contents, until both clocks agree about one sample.
+// launches makes so many launches, some of them on given contents, until both clocks agree about one
+// sample, or this process's counts.
 func (w *stopwatch) launches(ctx context.Context, batch int, on contents) (float64, *worker.Fault, error) {
-	least := claim{seen: math.MaxInt64}
+	least := math.Inf(1)
 	for tries := 0; ; on = unknown() { // a kernel has seen the others then
 		claim, fault, err := w.launch(ctx, batch, on)
 		if fault != nil || err != nil {
@@ -205,19 +197,14 @@ func (w *stopwatch) launches(ctx context.Context, batch int, on contents) (float
 		if !claim.low() {
 			return claim.milliseconds, nil, nil
 		}
+		if least = min(least, 1e3*claim.seen.Seconds()/float64(batch)); tries == claimTries {
+			return least, nil, nil
+		}
 		if claim.seen < longClaim && batch < w.most {
 			batch = min(2*batch, w.most)
 			w.batch = max(w.batch, min(batch, 2*w.batch))
-			continue
-		}
-		if claim.seen < least.seen {
-			least = claim
-		}
-		switch tries++; {
-		case tries >= claimTries && claim.seen >= longClaim:
-			return 0, claim.fault(), nil
-		case tries == claimTriesShort: // too short to tell a lie from a busy machine: this process's clock counts
-			return float64(least.seen) / 1e6 / float64(batch), nil, nil
+		} else {
+			tries++
 		}
 	}
 }

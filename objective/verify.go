@@ -22,12 +22,9 @@ func newVerifier(f *fuzzer) *verifier {
 	return &verifier{fuzzer: f, passed: map[string]int{}, evidence: map[string]*check.Evidence{}}
 }
 
-// TakeEvidence is takeEvidence for whoever carries it elsewhere.
-func (v *verifier) TakeEvidence(p Prepared) *check.Evidence { return v.takeEvidence(p) }
-
-// takeEvidence returns what was verified since the last call, for an outcome to carry:
+// TakeEvidence returns what was verified since the last call, for an outcome to carry:
 // so that it is recorded once, with the first samples that follow.
-func (v *verifier) takeEvidence(p Prepared) *check.Evidence {
+func (v *verifier) TakeEvidence(p Prepared) *check.Evidence {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	taken := v.evidence[verifiedKey(p)]

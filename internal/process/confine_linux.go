@@ -87,8 +87,7 @@ func confinement(own uint32) []unix.SockFilter {
 	for _, call := range harmless {
 		on(call, allow)
 	}
-	// What is executable stays what it is, so that no code of this process is rewritten: only
-	// files are mapped as code, and no mapping takes another's place.
+	// Nothing is writable and executable, or becomes executable: only files are mapped as code.
 	on(unix.SYS_MMAP, unix.SockFilter{Code: load, K: argument(2)},
 		unix.SockFilter{Code: anyBit, K: unix.PROT_EXEC, Jt: 1}, allow,
 		unix.SockFilter{Code: anyBit, K: unix.PROT_WRITE, Jt: 2},

@@ -158,12 +158,6 @@ type Case struct {
 	Timed inputs.Content `json:"timed,omitzero"`
 }
 
-// Drawn is the case with the inputs of a timed launch.
-func (c Case) Drawn(content inputs.Content) Case {
-	c.Timed = content
-	return c
-}
-
 // String returns the flags of pawl fuzz that repeat the case.
 func (c Case) String() string {
 	return fmt.Sprintf("--shape %s --seed %d --family %s --layout %s", c.Dims, c.Seed, c.family(), c.layout())

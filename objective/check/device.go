@@ -66,7 +66,7 @@ func (d OnDevice) known(ctx context.Context, point space.Point, c Case,
 	for i, seed := range seeds {
 		q := question{c, d.Kernel.ReferencePoint(point)}
 		if i > 0 {
-			q.Case = c.Drawn(inputs.Content{Pool: seed, Seed: seed})
+			q.Timed = inputs.Content{Pool: seed, Seed: seed}
 		}
 		group.Go(func() error {
 			entry, err := d.Oracle.asked(ctx, q, bindings)

@@ -2,7 +2,6 @@ package check
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 
@@ -101,33 +100,13 @@ func each[T comparable](e *Evidence, of func(Case) T) []T {
 	return values
 }
 
-// share returns the largest error of outputs that have passed, as a share of what
-// is allowed.
-func (a Answer) share(got [][]byte) float64 {
-	largest := 0.0
-	for i, argument := range a.kernel.Arguments.Outputs() {
-		for x := range relativeErrors(argument.Element, got[i], a.want[i], a.bounds[i]) {
-			largest = max(largest, x)
-		}
+// errors returns the largest error of an output that has passed, as a share of what is allowed, and the mean, with its
+// sign.
+func (a Answer) errors(output int, got []byte) (largest, mean float64) {
+	element := a.kernel.Arguments.Outputs()[output].Element
+	for x := range relativeErrors(element, got, a.want[output], a.bounds[output]) {
+		largest, mean = max(largest, math.Abs(x)), mean+x
 	}
-	return min(largest, 1) // it has passed; what is more is the rounding of this quotient
-}
-
-// biases yields, by output, the mean error as a share of what is allowed, with its sign.
-func (a Answer) biases(got [][]byte) iter.Seq2[string, float64] {
-	return func(yield func(string, float64) bool) {
-		for i, argument := range a.kernel.Arguments.Outputs() {
-			e, sum := argument.Element, 0.0
-			for at := 0; e.Float && at < len(a.want[i]); at += e.Size {
-				x, reference := e.Load(got[i][at:]), e.Load(a.want[i][at:])
-				share := (x - reference) / (a.bounds[i].Absolute + a.bounds[i].Relative*math.Abs(reference))
-				if math.Abs(share) <= 1 { // which an infinite reference's is not
-					sum += share
-				}
-			}
-			if !yield(argument.Name, sum/float64(max(len(a.want[i])/e.Size, 1))) {
-				return
-			}
-		}
-	}
+	// It has passed; what is more than 1 is the rounding of this quotient.
+	return min(largest, 1), mean * float64(element.Size) / float64(max(len(got), 1))
 }

@@ -59,10 +59,11 @@ func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int
 		if run > 0 {
 			h.Notes.repeated(plan.Point, c, earlier, result)
 		}
-		if plan.Evidence != nil {
-			worst = max(worst, answer.share(result.Outputs))
-			for output, bias := range answer.biases(result.Outputs) {
-				h.Notes.biased(plan.Point, c, output, bias)
+		for i, output := range h.Kernel.Arguments.Outputs() {
+			if plan.Evidence != nil {
+				largest, mean := answer.errors(i, result.Outputs[i])
+				worst = max(worst, largest)
+				h.Notes.biased(plan.Point, c, output.Name, mean)
 			}
 		}
 		earlier = result

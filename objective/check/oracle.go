@@ -135,9 +135,6 @@ type Answer struct {
 	special bool
 }
 
-// Bytes is the size of all outputs.
-func (a Answer) Bytes() int { return size(a.want) }
-
 // Know returns the right answer for a point at a case. Any failure here is an error: without
 // an oracle nothing can be judged.
 func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.Point, c Case,

@@ -61,13 +61,13 @@ func outputsOf(ctx context.Context, s *worker.Session, load worker.Load) ([][]by
 	return result.Outputs, err
 }
 
-// relativeErrors yields each element's error in units of what is allowed: above 1 is
+// relativeErrors yields each element's error in units of what is allowed, with its sign: above 1 is
 // wrong, and infinite what is no number.
 func relativeErrors(e element.Type, got, want []byte, t arguments.Tolerance) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		for at := 0; at < len(want); at += e.Size {
 			x, reference := e.Load(got[at:]), e.Load(want[at:])
-			deviation, relative := math.Abs(x-reference), 0.0
+			deviation, relative := x-reference, 0.0
 			switch {
 			case !e.Float:
 				if distance := e.Distance(got[at:], want[at:]); distance > 0 {
@@ -76,7 +76,7 @@ func relativeErrors(e element.Type, got, want []byte, t arguments.Tolerance) ite
 			case same(x, reference):
 			case math.IsNaN(deviation):
 				relative = math.Inf(1)
-			case deviation > 0:
+			case deviation != 0:
 				relative = deviation / (t.Absolute + t.Relative*math.Abs(reference)) // infinite where nothing is allowed
 			}
 			if !yield(relative) {
@@ -99,7 +99,7 @@ func drawErrors(w io.Writer, errors []float64, row int) error {
 	worst := make([]float64, picture.Rect.Dx()*picture.Rect.Dy())
 	for i, x := range errors {
 		at := i/row/down*picture.Rect.Dx() + i%row/across
-		worst[at] = math.Max(worst[at], x)
+		worst[at] = math.Max(worst[at], math.Abs(x))
 	}
 	for i, x := range worst {
 		picture.SetRGBA(i%picture.Rect.Dx(), i/picture.Rect.Dx(), errorColour(x))

@@ -5,14 +5,6 @@ import "pawl/objective/cuda/driver"
 // A kernel that changes its arguments needs them afresh for every launch. In a sample each launch
 // has a set of buffers of its own, which are renewed or copied before it.
 
-// restores says that the kernel changes an argument that must be given afresh.
-func (p *problem) restores() bool {
-	for range p.buffers.restored() {
-		return true
-	}
-	return false
-}
-
 // keep copies what the restored buffers of a set start with. What it returns with an error
 // holds the memory that it has taken.
 func (p *problem) keep(from set, known content) (content, error) {

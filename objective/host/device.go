@@ -271,9 +271,6 @@ func leftChild() bool {
 
 // launch calls the kernel, each time with arguments of its own, and returns the nanoseconds that it took.
 func (d *Device) launch(batch int) (int64, error) {
-	if batch > d.rounds {
-		return 0, fmt.Errorf("%d launches, and there are inputs for %d", batch, d.rounds)
-	}
 	if err := d.reach(unix.PROT_READ | unix.PROT_WRITE); err != nil {
 		return 0, err
 	}

@@ -5,7 +5,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reach says what everybody in this process may do with the buffers. Between requests nobody may do anything, so that no
+// reach says what everybody in this process may do with the buffers. Between requests that is nothing, so that no
 // thread of a kernel works ahead, or goes on after a launch has returned.
 func (d *Device) reach(protection int) error {
 	for _, c := range present(d.buffers) {

@@ -66,7 +66,8 @@ func TestSystematicErrorsAreNamed(t *testing.T) {
 	if failure, err := b.Verify(t.Context(), p); failure != nil || err != nil {
 		t.Fatalf("%v, %v", failure, err)
 	}
-	if note := b.Note(p.Point); !strings.Contains(note, "the errors of y are systematic: on average +96 % of the tolerance") {
+	want := "the errors of y are systematic: on average +96 % of the tolerance"
+	if note := b.Note(p.Point); !strings.Contains(note, want) {
 		t.Error(note)
 	}
 	if note := b.Note(b.prepare(t, "MODE=good").Point); strings.Contains(note, "systematic") {

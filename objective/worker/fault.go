@@ -134,20 +134,20 @@ func faultOfExit(status syscall.WaitStatus, report *signalReport, regions []Regi
 // nearBuffer explains a fault at an address in a buffer, or beside it; nil elsewhere.
 func nearBuffer(address uint64, regions []Region) *Fault {
 	for _, r := range regions {
+		f := &Fault{Kind: OutOfBounds}
 		switch {
 		case address < r.Low || address >= r.High:
+			continue
 		case address == r.End:
-			return &Fault{Kind: OutOfBounds, Detail: "an access just past the end of " + r.Name}
+			f.Detail = "an access just past the end of " + r.Name
 		case address > r.End:
-			return &Fault{Kind: OutOfBounds, Detail: fmt.Sprintf("an access %d bytes past the end of %s", address-r.End, r.Name)}
+			f.Detail = fmt.Sprintf("an access %d bytes past the end of %s", address-r.End, r.Name)
 		case address < r.Start:
-			return &Fault{
-				Kind:   OutOfBounds,
-				Detail: fmt.Sprintf("an access %d bytes before the start of %s", r.Start-address, r.Name),
-			}
+			f.Detail = fmt.Sprintf("an access %d bytes before the start of %s", r.Start-address, r.Name)
 		default: // they are hidden between launches, and only then
-			return &Fault{Kind: Unfinished, Detail: "an access to " + r.Name}
+			f = &Fault{Kind: Unfinished, Detail: "an access to " + r.Name}
 		}
+		return f
 	}
 	return nil
 }

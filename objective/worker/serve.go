@@ -125,7 +125,6 @@ func answer(out io.Writer, device Device, r request) error {
 }
 
 func serveRequest(device Device, r request) (reply response, err error) {
-	arranging, hands := device.(Arranging)
 	switch {
 	case r.Load != nil:
 		reply.Regions, err = device.Load(*r.Load)
@@ -135,14 +134,12 @@ func serveRequest(device Device, r request) (reply response, err error) {
 		var timing Timing
 		timing, err = device.Time(*r.Time)
 		reply.Timing = &timing
-	case r.Arrange == nil && r.Collect == nil:
-		err = fmt.Errorf("an empty request")
-	case !hands:
-		err = fmt.Errorf("the device compares by itself")
-	case r.Arrange != nil:
-		err = arranging.Arrange(*r.Arrange)
+	case r.Arrange != nil: // which only devices are asked for that hand their results over
+		err = device.(Arranging).Arrange(*r.Arrange)
+	case r.Collect != nil:
+		reply.Result, err = device.(Arranging).Collect(*r.Collect)
 	default:
-		reply.Result, err = arranging.Collect(*r.Collect)
+		err = fmt.Errorf("an empty request")
 	}
 	return reply, err
 }

@@ -10,14 +10,6 @@ import (
 	"pawl/objective/worker"
 )
 
-// launcher makes launches in a worker whose memory the kernel shares. What the worker
-// says about them may be the kernel's word: times are claims, and outputs are compared
-// here.
-type launcher struct {
-	session *worker.Session
-	random  *rand.Rand // no kernel may foresee it
-}
-
 // contents are inputs for some launches of a sample, whose right answers are known; the others' are drawn from the same
 // pool.
 type contents struct {
@@ -33,15 +25,13 @@ const (
 	// A claim may be so much less than what this process saw, in part and in all:
 	// answers travel, and this process may have to wait for a core. A claim that
 	// is further off is not accepted. The more launches, the less that matters: they
-	// are doubled until they take longer than anybody waits for a core, and after so
-	// many claims of that length neither is the kernel accepted.
+	// are doubled until they take longer than anybody waits for a core. After so many
+	// more the shortest, as this process saw it, is the sample: a kernel gains nothing by a claim, and a busy
+	// machine fails nobody.
 	claimShare = 0.1
 	claimSlack = 300 * time.Microsecond
-	claimTries = 4
-	// Where launches cannot be made more, the shortest of so many, as this process saw it, is the sample: a kernel
-	// gains nothing by a claim, and a busy machine fails nobody.
-	claimTriesShort = 32
-	longClaim       = 200 * time.Millisecond
+	claimTries = 8
+	longClaim  = 200 * time.Millisecond
 )
 
 // claim is what a worker says that launches took, and what was seen of it here.
@@ -65,46 +55,46 @@ func (c claim) fault() *worker.Fault {
 // launch times launches, each on inputs of its own, and looks at what they have left behind. Those with known answers
 // are any of them, and nothing tells them from others: the worker hears which they were when it is asked for their
 // results.
-func (l *launcher) launch(ctx context.Context, batch int, on contents) (claim, *worker.Fault, error) {
+func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, *worker.Fault, error) {
 	seeds := make([]uint64, batch)
 	for i := range seeds {
 		seeds[i] = rand.Uint64()
 	}
-	known := l.random.Perm(batch)[:min(len(on.seeds), batch)]
+	known := w.random.Perm(batch)[:min(len(on.seeds), batch)]
 	for i, launch := range known {
 		seeds[launch] = on.seeds[i]
 	}
-	if fault, err := l.session.Arrange(ctx, worker.Arrange{Pool: on.pool, Seeds: seeds}); fault != nil || err != nil {
+	if fault, err := w.session.Arrange(ctx, worker.Arrange{Pool: on.pool, Seeds: seeds}); fault != nil || err != nil {
 		return claim{}, fault, err
 	}
-	timing, fault, err := l.session.Time(ctx, worker.Time{Samples: 1, Batch: batch})
+	timing, fault, err := w.session.Time(ctx, worker.Time{Samples: 1, Batch: batch})
 	if fault != nil || err != nil {
 		return claim{}, fault, err
 	}
 	if len(timing.Samples) != 1 || timing.Batch != batch || !(timing.Samples[0] >= 0) {
-		l.session.Distrust()
+		w.session.Distrust()
 		return claim{}, &worker.Fault{Kind: worker.Garbled, Detail: "an answer that has not what was asked for"}, nil
 	}
 	c := claim{timing.Samples[0], time.Duration(timing.Samples[0] * float64(batch) * 1e6), timing.Elapsed}
 	if c.total > c.seen {
-		l.session.Distrust()
+		w.session.Distrust()
 		return c, c.fault(), nil
 	}
-	result, fault, err := l.session.Collect(ctx, worker.Collect{})
+	result, fault, err := w.session.Collect(ctx, worker.Collect{})
 	if fault == nil {
 		fault = result.Damage
 	}
 	for i, launch := range known {
 		if fault == nil && err == nil {
-			fault, err = l.compare(ctx, launch, on.answers[i])
+			fault, err = w.compare(ctx, launch, on.answers[i])
 		}
 	}
 	return c, fault, err
 }
 
 // compare compares the results of a launch with their right answer.
-func (l *launcher) compare(ctx context.Context, launch int, answer check.Answer) (*worker.Fault, error) {
-	result, fault, err := l.session.Collect(ctx, worker.Collect{Results: true, Launch: launch})
+func (w *stopwatch) compare(ctx context.Context, launch int, answer check.Answer) (*worker.Fault, error) {
+	result, fault, err := w.session.Collect(ctx, worker.Collect{Results: true, Launch: launch})
 	if fault != nil || err != nil {
 		return fault, err
 	}
