@@ -32,14 +32,6 @@ func (k *Kernel) AllowsAt(point space.Environment, dims Dims) bool {
 	return hold(k.constraints, env)
 }
 
-// MayBeEmpty reports whether the domain says that a dimension may be 0: it has a condition that rules out sizes below,
-// and not 0.
-func (k *Kernel) MayBeEmpty(dims Dims, name string) bool {
-	none, below := maps.Clone(dims), maps.Clone(dims)
-	none[name], below[name] = 0, -dims[name]
-	return k.Allows(none) && !k.Allows(below)
-}
-
 // Domain returns the conditions over the sizes under which the kernel is right, as written.
 func (k *Kernel) Domain() (conditions []string) {
 	for _, c := range k.domain {

@@ -129,8 +129,8 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 		}
 		// Twice the matrix's largest size leaves room for one past a tile.
 		least, largest := int64(1), 2*slices.Max(sizes)
-		if k.MayBeEmpty(w.Dims, name) {
-			least = 0
+		if k.Allows(with(w.Dims, name, 0)) && !k.Allows(with(w.Dims, name, -w.Dims[name])) {
+			least = 0 // as a condition says that rules out what is below
 		}
 		candidates := []int64{least, 1}
 		for _, step := range g.steps {
