@@ -189,6 +189,9 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	if p.Failure = e.backend.Preflight(point); p.Failure != nil {
 		return p, nil
 	}
+	if !e.options.CompileOnly {
+		e.foresee(point, e.QuickCases(point), false)
+	}
 	start := time.Now()
 	var err error
 	p.Binary, p.Failure, err = e.backend.Compile(ctx, point)

@@ -59,9 +59,18 @@ func (v *verifier) VerifyFor(ctx context.Context, p Prepared,
 	if err := v.fuzzer.discern(ctx, p); err != nil {
 		return false, nil, err
 	}
+	known := v.fuzzer.foresee(p.Point, cases, allowed > 0)
+	if known == 0 {
+		select { // the device has nothing better to do
+		case <-time.After(allowed):
+			return false, nil, nil
+		case <-ctx.Done():
+			return false, nil, context.Cause(ctx)
+		}
+	}
 	start, begun := time.Now(), 0
 	finding, err := v.fuzzer.Try(ctx, p, func(yield func(check.Case) bool) {
-		for begun < len(cases) && (begun == 0 || allowed == 0 || time.Since(start) < allowed) && yield(cases[begun]) {
+		for begun < known && (begun == 0 || allowed == 0 || time.Since(start) < allowed) && yield(cases[begun]) {
 			begun++
 		}
 	}, nil)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
@@ -57,24 +55,54 @@ func (d OnDevice) Load(ctx context.Context, s Subject, c Case) (worker.Load, err
 // seeds are drawn anew in every process, so that no kernel can foresee them.
 func (d OnDevice) known(ctx context.Context, point space.Point, c Case,
 	bindings []arguments.Binding) (all []worker.KnownAnswer, err error) {
-	seeds := []uint64{c.Seed}
+	seeds, asked := d.ask(point, c, bindings)
+	for i, a := range asked {
+		entry, err := a.wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, worker.KnownAnswer{Seed: seeds[i], Path: entry.Path, Digest: entry.Digest})
+	}
+	return all, nil
+}
+
+func (d OnDevice) ask(point space.Point, c Case, bindings []arguments.Binding) (seeds []uint64, all []*asked) {
+	seeds = []uint64{c.Seed}
 	if maps.Equal(c.Dims, d.Workload.Dims) && c.family() == arguments.Declared {
 		seeds = append(seeds, d.Oracle.furtherSeeds[:]...)
 	}
-	all = make([]worker.KnownAnswer, len(seeds))
-	group, ctx := errgroup.WithContext(ctx)
 	for i, seed := range seeds {
 		q := question{c, d.Kernel.ReferencePoint(point)}
 		if i > 0 {
 			q.Timed = inputs.Content{Pool: seed, Seed: seed}
 		}
-		group.Go(func() error {
-			entry, err := d.Oracle.asked(ctx, q, bindings)
-			all[i] = worker.KnownAnswer{Seed: seed, Path: entry.Path, Digest: entry.Digest}
-			return err
-		})
+		all = append(all, d.Oracle.ask(q, bindings))
 	}
-	return all, group.Wait()
+	return seeds, all
+}
+
+// Foresee has answers worked out that a device is given, of the first cases that lack theirs and of so many at most.
+// It returns how many cases come before them.
+func (d OnDevice) Foresee(point space.Point, cases []Case, most int) (known int) {
+	if !d.Kernel.PythonReference() {
+		return len(cases)
+	}
+	known = len(cases)
+	for i, c := range cases {
+		bindings, err := c.Bind(d.Kernel)
+		if err != nil { // it shows when the case is loaded
+			continue
+		}
+		_, all := d.ask(point, c, bindings)
+		if !slices.ContainsFunc(all, func(a *asked) bool { return !a.answered() }) {
+			continue
+		}
+		known = min(known, i)
+		if most--; most == 0 {
+			break
+		}
+	}
+	return known
 }
 
 // Answer lets a worker get a case and its right answer ready, by loading the reference

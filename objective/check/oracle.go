@@ -31,8 +31,12 @@ type Oracle struct {
 	answers  map[string][][]byte
 	order    []string // keys of answers, least recently used first
 	retained int      // bytes in answers
-	python   *Python  // of a reference in Python
-	files    sync.Map // its answers by question
+	// python answers for a reference in Python as long as open is not canceled; asked are its answers by question.
+	python *Python
+	open   context.Context
+	close  context.CancelFunc
+	asked  sync.Map
+	asking sync.WaitGroup
 	// furtherSeeds are those of contents that timed launches see beside the one that is checked.
 	furtherSeeds [3]uint64
 	tried        sync.Map // formulas of inputs, by binding and seed; errors or nil
@@ -59,8 +63,11 @@ const answerLimit = 256 << 20
 // the backend cannot. Python computes references that are written in it. Close the oracle to end
 // its worker.
 func NewOracle(k *kernels.Kernel, reference, naive Build, python *Python) *Oracle {
+	open, cancel := context.WithCancel(context.Background())
 	return &Oracle{
 		python:         python,
+		open:           open,
+		close:          cancel,
 		furtherSeeds:   [3]uint64{rand.Uint64(), rand.Uint64(), rand.Uint64()},
 		kernel:         k,
 		buildReference: reference,
@@ -185,7 +192,7 @@ func (o *Oracle) refer(ctx context.Context, command worker.Command, q question,
 	if !o.kernel.PythonReference() {
 		return o.compute(ctx, command, o.plain[q.given].reference, q.Case, bindings)
 	}
-	entry, err := o.asked(ctx, q, bindings)
+	entry, err := o.ask(q, bindings).wait(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -271,8 +278,10 @@ func (o *Oracle) stop() {
 	}
 }
 
-// Close ends the oracle's worker.
+// Close ends the oracle's worker, and what Python works out.
 func (o *Oracle) Close() {
+	o.close()
+	o.asking.Wait()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stop()

@@ -3,11 +3,9 @@ package check
 import (
 	"context"
 	_ "embed" // the script
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,9 +35,9 @@ type Python struct {
 	lanes chan struct{}
 }
 
-// threads is how many threads a reference computes with: it may run beside others, and beside
-// compilers.
-const threads = 4
+// threads is how many threads a reference computes with. Much of NumPy uses one, so that several references beside
+// each other are the better use of a processor.
+const threads = 2
 
 // NewPython returns a Python that is looked for when it is needed. Answers are kept in the cache.
 func NewPython(getenv func(string) string, answers *cache.Cache) *Python {
@@ -97,17 +95,45 @@ func (p *Python) answer(ctx context.Context, k *kernels.Kernel, q question,
 	})
 }
 
-// asked returns the file with a reference's answer. It is verified once, and again by who uses it.
-func (o *Oracle) asked(ctx context.Context, q question, bindings []arguments.Binding) (cache.Entry, error) {
-	if entry, known := o.files.Load(q.key()); known {
-		return entry.(cache.Entry), nil
+// asked is a question to a reference in Python: the file with its answer is there when it is done.
+type asked struct {
+	done  chan struct{}
+	entry cache.Entry
+	err   error
+}
+
+// ask has a question answered in the background, once. An answer is verified then, and again by who uses it.
+func (o *Oracle) ask(q question, bindings []arguments.Binding) *asked {
+	a := &asked{done: make(chan struct{})}
+	if begun, there := o.asked.LoadOrStore(q.key(), a); there {
+		return begun.(*asked)
 	}
-	entry, err := o.python.answer(ctx, o.kernel, q, bindings)
-	if err != nil {
-		return entry, fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, q.place(), err)
+	o.asking.Go(func() {
+		defer close(a.done)
+		if a.entry, a.err = o.python.answer(o.open, o.kernel, q, bindings); a.err != nil {
+			a.err = fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, q.place(), a.err)
+		}
+	})
+	return a
+}
+
+func (a *asked) answered() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
 	}
-	o.files.Store(q.key(), entry)
-	return entry, nil
+}
+
+// wait returns the answer's file.
+func (a *asked) wait(ctx context.Context) (cache.Entry, error) {
+	select {
+	case <-a.done:
+		return a.entry, a.err
+	case <-ctx.Done():
+		return cache.Entry{}, context.Cause(ctx)
+	}
 }
 
 // array is a buffer in a file, as NumPy reads it.
@@ -151,7 +177,8 @@ func (p *Python) compute(ctx context.Context, k *kernels.Kernel, folder string, 
 		if err != nil {
 			return err
 		}
-		a := array{b.Name, filepath.Join(scratch, b.Name), arrayType(e), b.Shape()}
+		passed := passedAs(e)
+		a := array{b.Name, filepath.Join(scratch, b.Name), fmt.Sprintf("=%c%d", passed.Name[0], passed.Size), b.Shape()}
 		switch {
 		case !b.IsBuffer():
 			request.Numbers[b.Name] = scalar(b, e)
@@ -200,33 +227,34 @@ func scalar(b arguments.Binding, e element.Type) any {
 	return e.Load(rounded)
 }
 
-// arrayType is what NumPy calls the type that elements travel as: floats are doubles.
-func arrayType(e element.Type) string {
-	switch {
-	case e.Float:
-		return "<f8"
-	case e.Name == "u64":
-		return "<u8"
+// passedAs is the type that elements travel to Python and back as: their own, or double precision where NumPy has none.
+func passedAs(e element.Type) element.Type {
+	if e.Name == fmt.Sprintf("%c%d", e.Name[0], 8*e.Size) {
+		return e
 	}
-	return "<i8"
+	double, _ := element.Named("f64")
+	return double
 }
 
-// writeArray writes an input as eight bytes a number.
+// converted returns numbers in another type.
+func converted(content []byte, from, to element.Type) []byte {
+	if from.Name == to.Name {
+		return content
+	}
+	numbers := make([]byte, len(content)/from.Size*to.Size)
+	for i := range len(content) / from.Size {
+		to.Store(numbers[i*to.Size:], from.Load(content[i*from.Size:]))
+	}
+	return numbers
+}
+
+// writeArray writes an input.
 func writeArray(source *inputs.Source, b arguments.Binding, e element.Type, c Case, path string) error {
 	content := make([]byte, int(b.Count)*e.Size)
 	if err := source.FillDrawn(content, b, c.Seed, c.Timed); err != nil {
 		return err
 	}
-	wide := make([]byte, 8*b.Count)
-	for i := range int(b.Count) {
-		from := content[i*e.Size:]
-		word := uint64(e.Integer(from))
-		if e.Float {
-			word = math.Float64bits(e.Load(from))
-		}
-		binary.LittleEndian.PutUint64(wide[8*i:], word)
-	}
-	return os.WriteFile(path, wide, 0o644)
+	return os.WriteFile(path, converted(content, e, passedAs(e)), 0o644)
 }
 
 // joinOutputs writes the outputs in their own types, one behind the other.
@@ -241,23 +269,15 @@ func joinOutputs(outputs []array, bindings []arguments.Binding, path string) err
 		if err != nil {
 			return err
 		}
-		wide, err := os.ReadFile(outputs[at].Path)
+		content, err := os.ReadFile(outputs[at].Path)
 		if at++; err != nil {
 			return err
 		}
-		if len(wide) != int(8*b.Count) {
-			return fmt.Errorf("the reference wrote %d bytes for %s, not %d", len(wide), b.Name, 8*b.Count)
+		passed := passedAs(e)
+		if len(content) != int(b.Count)*passed.Size {
+			return fmt.Errorf("the reference wrote %d bytes for %s, not %d", len(content), b.Name, int(b.Count)*passed.Size)
 		}
-		narrow := make([]byte, int(b.Count)*e.Size)
-		for i := range int(b.Count) {
-			word := binary.LittleEndian.Uint64(wide[8*i:])
-			if e.Float {
-				e.Store(narrow[i*e.Size:], math.Float64frombits(word))
-			} else {
-				e.PutInteger(narrow[i*e.Size:], int64(word))
-			}
-		}
-		all = append(all, narrow...)
+		all = append(all, converted(content, passed, e)...)
 	}
 	return os.WriteFile(path, all, 0o644)
 }

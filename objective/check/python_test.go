@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,6 +161,7 @@ func TestReferenceInPythonSaysWhatIsWrong(t *testing.T) {
 func TestReferenceInPythonIsPartOfTheQuestion(t *testing.T) {
 	k, p := pythonWith(t, "def twice(n, x, UNROLL): return n, UNROLL * x.T\n")
 	oracle := NewOracle(k, nil, nil, p)
+	defer oracle.Close()
 	c := Case{Dims: k.Workloads[0].Dims, Seed: 7}
 	bindings, err := c.Bind(k)
 	if err != nil {
@@ -171,7 +173,7 @@ func TestReferenceInPythonIsPartOfTheQuestion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry, err := oracle.asked(t.Context(), question{c, k.ReferencePoint(point)}, bindings)
+		entry, err := oracle.ask(question{c, k.ReferencePoint(point)}, bindings).wait(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,5 +181,50 @@ func TestReferenceInPythonIsPartOfTheQuestion(t *testing.T) {
 	}
 	if files[0].Digest == files[1].Digest {
 		t.Error("the parameter makes no difference")
+	}
+}
+
+// Answers that are foreseen are worked out in the background, a few at a time, and end with the oracle.
+func TestAnswersAreForeseen(t *testing.T) {
+	gate := filepath.Join(t.TempDir(), "gate")
+	k, p := pythonWith(t, fmt.Sprintf(`
+import os, time
+
+def twice(n, x, N):
+    while not os.path.exists("%s" + str(N)):
+        time.sleep(0.01)
+    return n, x.T
+`, gate))
+	p.lanes = make(chan struct{}, 2)
+	oracle := NewOracle(k, nil, nil, p)
+	device := OnDevice{Target{Kernel: k, Workload: k.Workloads[0], Oracle: oracle}}
+	var cases []Case
+	for n := range int64(3) {
+		cases = append(cases, Case{Dims: kernels.Dims{"N": n + 1}, Seed: 7})
+	}
+	if known := device.Foresee(k.Default(), cases, 2); known != 0 {
+		t.Errorf("%d answers are known", known)
+	}
+	if err := os.WriteFile(gate+"1", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bindings, err := cases[0].Bind(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := device.known(t.Context(), k.Default(), cases[0], bindings); err != nil {
+		t.Error(err)
+	}
+	if known := device.Foresee(k.Default(), cases, 1); known != 1 {
+		t.Errorf("%d answers are known, not 1", known)
+	}
+	begun := 0
+	oracle.asked.Range(func(any, any) bool { begun++; return true })
+	if begun != 2 {
+		t.Errorf("%d questions were asked, not 2", begun)
+	}
+	oracle.Close() // or this test takes as long as a reference may
+	if _, err := oracle.ask(question{cases[1], k.ReferencePoint(k.Default())}, nil).wait(t.Context()); err == nil {
+		t.Error("a closed oracle answers")
 	}
 }

@@ -42,6 +42,12 @@ def chosen(function, known, source):
     return taken
 
 
+def wide(dtype):
+    """The type that a function sees: double precision, or 64 bits."""
+    dtype = numpy.dtype(dtype)
+    return "f8" if dtype.kind == "f" else "u8" if dtype == numpy.uint64 else "i8"
+
+
 def compute(request):
     source, entry = request["source"], request["entry"]
     module = load(request["folder"], source)
@@ -53,6 +59,7 @@ def compute(request):
     known = dict(request["numbers"])
     for array in request["inputs"]:
         values = numpy.fromfile(array["path"], dtype=array["dtype"]).reshape(array["shape"])
+        values = values.astype(wide(array["dtype"]), copy=False)
         known[array["name"]] = torch.from_numpy(values) if torch else values
     try:
         found = function(**chosen(function, known, source))
@@ -77,12 +84,13 @@ def compute(request):
         if value is None:
             raise Refused(f"{source}: {entry} returns nothing for {output['name']}")
         if hasattr(value, "detach"):
-            value = value.detach().cpu().to(torch.float64 if output["dtype"] == "<f8" else value.dtype).numpy()
+            value = value.detach().cpu().to(torch.float64 if wide(output["dtype"]) == "f8" else value.dtype).numpy()
         value = numpy.asarray(value)
         if list(value.shape) != output["shape"]:
             raise Refused(
                 f"{source}: {entry} returns {output['name']} with the shape {list(value.shape)}, not {output['shape']}")
-        numpy.ascontiguousarray(value, dtype=output["dtype"]).tofile(output["path"])
+        with numpy.errstate(all="ignore"):  # what is too large is infinite
+            value.astype(wide(output["dtype"]), copy=False).astype(output["dtype"]).tofile(output["path"])
     return {}
 
 
