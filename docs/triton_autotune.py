@@ -1,10 +1,10 @@
-"""triton.autotune on docs/gallery/triton_matmul, beside points that pawl has found.
+"""triton.autotune on a kernel of docs/gallery, beside points that pawl has found.
 
-usage: python3 docs/triton_autotune.py [--sample N] [POINT ...]
+usage: python3 docs/triton_autotune.py {attention,matmul} [--sample N] [POINT ...]
 
-A POINT is written as pawl writes it, such as BLOCK_K=64,BLOCK_M=128,...,num_warps=8. Autotune gets the 40
-configurations that tutorials list, and N random ones of the kernel's 1,152. All winners are timed by
-triton.testing.do_bench, which empties the L2 cache before each launch.
+A POINT is written as pawl writes it, such as BLOCK_M=64,BLOCK_N=64,num_stages=3,num_warps=4. Autotune gets the 36 or 40
+configurations that tutorials list, and N random ones of all. Every winner is timed by triton.testing.do_bench, which
+empties the L2 cache before each launch.
 """
 
 import argparse
@@ -15,56 +15,86 @@ import sys
 import tempfile
 import time
 
+options = argparse.ArgumentParser()
+options.add_argument("kernel", choices=["attention", "matmul"])
+options.add_argument("--sample", type=int, default=60)
+options.add_argument("points", nargs="*")
+options = options.parse_args()
+
 os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp()  # nothing is compiled beforehand
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "gallery", "triton_matmul"))
+gallery = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gallery")
+sys.path.insert(0, os.path.join(gallery, "triton_" + options.kernel))
 
 import torch  # noqa: E402
 import triton  # noqa: E402
 
-from matmul import matmul  # noqa: E402
 
-SIZE = 4096
-plain = matmul.fn  # without autotune, with its heuristics
-a, b = (torch.randn(SIZE, SIZE, device="cuda", dtype=torch.float16) for _ in range(2))
-c = torch.empty_like(a)
+def random_tensor(*shape):
+    return torch.randn(*shape, device="cuda", dtype=torch.float16)
 
 
-def config(m, n, k, group, warps, stages):
-    return triton.Config({"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "GROUP": group}, num_warps=warps, num_stages=stages)
+def config(**values):
+    chosen = {name: values.pop(name) for name in ("num_warps", "num_stages")}
+    return triton.Config(values, **chosen)
 
 
-def launch(kernel, **meta):
+if options.kernel == "matmul":
+    from matmul import matmul
+
+    SIZE = 4096
+    plain, key = matmul.fn, ["M", "N", "K"]  # without autotune, with its heuristics
+    a, b = random_tensor(SIZE, SIZE), random_tensor(SIZE, SIZE)
+    c = torch.empty_like(a)
+    arguments = a, b, c, SIZE, SIZE, SIZE, *a.stride(), *b.stride(), *c.stride()
     grid = lambda m: (triton.cdiv(SIZE, m["BLOCK_M"]) * triton.cdiv(SIZE, m["BLOCK_N"]),)
-    kernel[grid](a, b, c, SIZE, SIZE, SIZE, *a.stride(), *b.stride(), *c.stride(), **meta)
+    constants = {}
+    space = dict(BLOCK_M=(32, 64, 128, 256), BLOCK_N=(32, 64, 128, 256), BLOCK_K=(32, 64, 128), GROUP=(1, 4, 8),
+                 num_warps=(4, 8), num_stages=(2, 3, 4, 5))
+    tiles = [(128, 256, 64), (64, 256, 32), (128, 128, 32), (128, 64, 32), (64, 128, 32), (128, 32, 32), (64, 32, 32),
+             (256, 64, 32), (128, 256, 32), (256, 128, 64)]
+    listed = [dict(BLOCK_M=m, BLOCK_N=n, BLOCK_K=k, GROUP=8, num_warps=warps, num_stages=stages)
+              for m, n, k in tiles for warps in (4, 8) for stages in (3, 4)]
+    vendor = lambda: torch.mm(a, b, out=c)
+else:
+    from attention import attention_forward as plain
+
+    B, H, S, D = 32, 8, 512, 64
+    key = ["S"]
+    q, k, v = (random_tensor(B, H, S, D) for _ in range(3))
+    arguments = q, k, v, torch.empty_like(q), D ** -0.5, S
+    grid = lambda m: (triton.cdiv(S, m["BLOCK_M"]), B * H)
+    constants = {"CAUSAL": 0, "D": D}
+    space = dict(BLOCK_M=(16, 32, 64, 128, 256), BLOCK_N=(16, 32, 64, 128, 256), num_warps=(1, 2, 4, 8, 16),
+                 num_stages=(1, 2, 3, 4, 5))
+    listed = [dict(BLOCK_M=m, BLOCK_N=n, num_warps=warps, num_stages=stages)
+              for m in (64, 128) for n in (32, 64, 128) for warps in (4, 8) for stages in (2, 3, 4)]
+    vendor = lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v)
 
 
-def milliseconds(**meta):
-    return triton.testing.do_bench(lambda: launch(plain, **meta), warmup=100, rep=400, return_mode="median")
+def microseconds(launch):
+    return 1e3 * triton.testing.do_bench(launch, warmup=100, rep=400, return_mode="median")
 
 
-def autotune(name, configs):
+def measured(point):
+    return microseconds(lambda: plain[grid](*arguments, **constants, **point))
+
+
+def autotune(name, points):
     start = time.time()
-    tuner = triton.autotune(configs=configs, key=["M", "N", "K"])(plain)
-    launch(tuner)
+    tuner = triton.autotune(configs=[config(**point) for point in points], key=key)(plain)
+    tuner[grid](*arguments, **constants)
     torch.cuda.synchronize()
     took = time.time() - start
-    best = tuner.best_config
-    best = dict(best.kwargs, num_warps=best.num_warps, num_stages=best.num_stages)
-    point = ",".join(f"{k}={v}" for k, v in sorted(best.items()))
-    print(f"{name}: {len(configs)} configurations in {took:.1f} s, {1e3 * milliseconds(**best):.1f} us, {point}", flush=True)
+    best = dict(tuner.best_config.kwargs, num_warps=tuner.best_config.num_warps, num_stages=tuner.best_config.num_stages)
+    text = ",".join(f"{name}={value}" for name, value in sorted(best.items()))
+    print(f"{name}: {len(points)} configurations in {took:.1f} s, {measured(best):.2f} us, {text}", flush=True)
 
 
-options = argparse.ArgumentParser()
-options.add_argument("--sample", type=int, default=60)
-options.add_argument("points", nargs="*")
-options = options.parse_args()
-for point in options.points:
-    meta = {k: int(v) for k, v in (pair.split("=") for pair in point.split(","))}
-    print(f"point: {1e3 * milliseconds(**meta):.1f} us, {point}", flush=True)
-tiles = [(128, 256, 64), (64, 256, 32), (128, 128, 32), (128, 64, 32), (64, 128, 32), (128, 32, 32), (64, 32, 32), (256, 64, 32),
-         (128, 256, 32), (256, 128, 64)]
-autotune("tutorials", [config(*tile, 8, warps, stages) for tile in tiles for warps in (4, 8) for stages in (3, 4)])
-space = list(itertools.product((32, 64, 128, 256), (32, 64, 128, 256), (32, 64, 128), (1, 4, 8), (4, 8), (2, 3, 4, 5)))
+for text in options.points:
+    point = {name: int(value) for name, value in (pair.split("=") for pair in text.split(","))}
+    print(f"point: {measured(point):.2f} us, {text}", flush=True)
+print(f"torch: {microseconds(vendor):.2f} us", flush=True)
+autotune("tutorials", listed)
 if options.sample:
-    autotune("random", [config(*point) for point in random.Random(1).sample(space, options.sample)])
-print(f"torch: {1e3 * triton.testing.do_bench(lambda: torch.mm(a, b, out=c), warmup=100, rep=400, return_mode='median'):.1f} us")
+    every = [dict(zip(space, values)) for values in itertools.product(*space.values())]
+    autotune(f"random, of {len(every)}", random.Random(1).sample(every, options.sample))

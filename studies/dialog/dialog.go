@@ -230,12 +230,11 @@ func (r request) outcome() (o objective.Outcome, err error) {
 		return o, errors.New("a failure needs a reason")
 	case r.Failure != nil:
 		text := strings.TrimSpace(*r.Failure)
-		reason, _, _ := strings.Cut(text, "\n")
-		reason = strings.ToValidUTF8(reason[:min(len(reason), longestReason)], "")
-		o.Failure = &objective.Failure{Stage: objective.Bench, Reason: strings.TrimSpace(reason)}
-		if o.Failure.Reason != text {
-			o.Failure.Detail = text
+		reason, detail, _ := strings.Cut(text, "\n")
+		if len(reason) > longestReason {
+			reason, detail = strings.ToValidUTF8(reason[:longestReason], ""), text
 		}
+		o.Failure = &objective.Failure{Stage: objective.Bench, Reason: strings.TrimSpace(reason), Detail: detail}
 		return o, nil
 	case len(*r.Times) == 0:
 		return o, errors.New("ms has no times")
