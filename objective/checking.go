@@ -75,19 +75,11 @@ func (f *fuzzer) plan(ctx context.Context, p Prepared, cases ...check.Case) (che
 	return plan, nil, err
 }
 
-// foreseen is how many cases a part of a full check has answers worked out for at a time: those of trials come first.
-const foreseen = 2
-
-// foresee has the answers to cases worked out that no device computes. It returns how many of them are known by then
-// where only a part is checked, and all else: who checks all waits.
-func (f *fuzzer) foresee(point space.Point, cases []check.Case, part bool) int {
-	device, ok := f.checker.(check.OnDevice)
-	switch {
-	case !ok:
-	case part:
-		return device.Foresee(point, cases, foreseen)
-	default:
-		device.Foresee(point, cases, len(cases))
+// foresee has answers to cases worked out that no device computes, to so many at a time. It returns how many of the
+// cases need not wait for one.
+func (f *fuzzer) foresee(point space.Point, cases []check.Case, most int) int {
+	if device, ok := f.checker.(check.OnDevice); ok {
+		return device.Foresee(point, cases, most)
 	}
 	return len(cases)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -190,7 +191,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 		return p, nil
 	}
 	if !e.options.CompileOnly {
-		e.foresee(point, e.QuickCases(point), false)
+		e.foresee(point, e.QuickCases(point), math.MaxInt)
 	}
 	start := time.Now()
 	var err error

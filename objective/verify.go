@@ -44,6 +44,9 @@ func (v *verifier) Verify(ctx context.Context, p Prepared) (*Failure, error) {
 	return failure, err
 }
 
+// foreseen is how many answers of Python's a part of a full check asks for ahead: those of trials are in a hurry.
+const foreseen = 2
+
 // VerifyFor checks a point on a part of the full tier, for about as long as it is
 // allowed, and reports whether it is through with all of it; 0 allows any time. It
 // goes on where the call before ended.
@@ -59,18 +62,16 @@ func (v *verifier) VerifyFor(ctx context.Context, p Prepared,
 	if err := v.fuzzer.discern(ctx, p); err != nil {
 		return false, nil, err
 	}
-	known := v.fuzzer.foresee(p.Point, cases, allowed > 0)
-	if known == 0 {
-		select { // the device has nothing better to do
-		case <-time.After(allowed):
-			return false, nil, nil
-		case <-ctx.Done():
-			return false, nil, context.Cause(ctx)
-		}
+	ready := len(cases)
+	if allowed == 0 { // and waits where it must
+		v.fuzzer.foresee(p.Point, cases, len(cases))
+	} else if ready = v.fuzzer.foresee(p.Point, cases, foreseen); ready == 0 {
+		time.Sleep(allowed) // the device has nothing better to do
+		return false, nil, ctx.Err()
 	}
 	start, begun := time.Now(), 0
 	finding, err := v.fuzzer.Try(ctx, p, func(yield func(check.Case) bool) {
-		for begun < known && (begun == 0 || allowed == 0 || time.Since(start) < allowed) && yield(cases[begun]) {
+		for begun < ready && (begun == 0 || allowed == 0 || time.Since(start) < allowed) && yield(cases[begun]) {
 			begun++
 		}
 	}, nil)

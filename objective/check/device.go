@@ -88,18 +88,14 @@ func (d OnDevice) Foresee(point space.Point, cases []Case, most int) (known int)
 		return len(cases)
 	}
 	known = len(cases)
-	for i, c := range cases {
-		bindings, err := c.Bind(d.Kernel)
+	for i := 0; i < len(cases) && most > 0; i++ {
+		bindings, err := cases[i].Bind(d.Kernel)
 		if err != nil { // it shows when the case is loaded
 			continue
 		}
-		_, all := d.ask(point, c, bindings)
-		if !slices.ContainsFunc(all, func(a *asked) bool { return !a.answered() }) {
-			continue
-		}
-		known = min(known, i)
-		if most--; most == 0 {
-			break
+		_, all := d.ask(point, cases[i], bindings)
+		if slices.ContainsFunc(all, func(a *asked) bool { return !a.answered() }) {
+			known, most = min(known, i), most-1
 		}
 	}
 	return known

@@ -24,7 +24,6 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
-	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies/report"
 )
@@ -63,43 +62,19 @@ func (s *samples) UnmarshalJSON(encoded []byte) error {
 	return nil
 }
 
-// Replies.
-type (
-	question struct {
-		Trial int         `json:"trial"`
-		Point values      `json:"point"`
-		Phase trial.Phase `json:"phase"`
-	}
-	wait struct {
-		Wait []int `json:"wait"`
-	}
-	done struct {
-		Done string `json:"done"`
-	}
-	told struct {
-		Told int `json:"told"`
-	}
-	failed struct {
-		Error string `json:"error"`
-	}
-	leader struct {
-		Best *best `json:"best"`
-	}
-	best struct {
-		Trial     int     `json:"trial"`
-		Point     values  `json:"point"`
-		Time      float64 `json:"ms"`
-		Confirmed bool    `json:"confirmed"`
-		// Speedup is over the default, Probability that of being the best of the finalists.
-		Speedup     *float64 `json:"speedup,omitempty"`
-		Probability *float64 `json:"p_best,omitempty"`
-	}
-	written struct {
-		Report   string         `json:"report"`
-		Verdict  report.Verdict `json:"verdict"`
-		Sentence string         `json:"sentence"`
-	}
-)
+// reply is a line to the asker.
+type reply map[string]any
+
+// best is what the asker is told of the fastest point.
+type best struct {
+	Trial     int     `json:"trial"`
+	Point     values  `json:"point"`
+	Time      float64 `json:"ms"`
+	Confirmed bool    `json:"confirmed"`
+	// Speedup is over the default, Probability that of being the best of the finalists.
+	Speedup     *float64 `json:"speedup,omitempty"`
+	Probability *float64 `json:"p_best,omitempty"`
+}
 
 // values are a point as a JSON object.
 type values map[string]space.Value
@@ -131,11 +106,11 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, stop <-chan struct{},
 			}
 			line = next
 		}
-		reply, err := s.answer(ctx, line)
+		answer, err := s.answer(ctx, line)
 		if err != nil {
 			return err
 		}
-		encoded, err := json.Marshal(reply)
+		encoded, err := json.Marshal(answer)
 		if err != nil {
 			panic("dialog: " + err.Error())
 		}
@@ -146,10 +121,10 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, stop <-chan struct{},
 }
 
 // answer does what a line asks for. A reply says what is wrong with it; an error is broken machinery.
-func (s Study) answer(ctx context.Context, l line) (any, error) {
+func (s Study) answer(ctx context.Context, l line) (reply, error) {
 	r, err := l.request()
 	if err != nil {
-		return failed{err.Error()}, nil
+		return reply{"error": err.Error()}, nil
 	}
 	switch r.Do {
 	case "ask":
@@ -163,38 +138,38 @@ func (s Study) answer(ctx context.Context, l line) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return written{path, summary.Advice.Verdict, summary.Advice.Sentence}, nil
+	return reply{"report": path, "verdict": summary.Advice.Verdict, "sentence": summary.Advice.Sentence}, nil
 }
 
-func (s Study) ask(ctx context.Context) (any, error) {
+func (s Study) ask(ctx context.Context) (reply, error) {
 	q, err := s.Session.Ask(ctx)
 	var waiting *search.WaitError
 	var ended *search.EndedError
 	switch {
 	case errors.As(err, &waiting):
-		return wait{waiting.Pending}, nil
+		return reply{"wait": waiting.Pending}, nil
 	case errors.As(err, &ended):
-		return done{string(ended.Why)}, nil
+		return reply{"done": ended.Why}, nil
 	case err != nil:
 		return nil, err
 	}
-	return question{q.Trial, valuesOf(q.Point), q.Phase}, nil
+	return reply{"trial": q.Trial, "point": valuesOf(q.Point), "phase": q.Phase}, nil
 }
 
-func (s Study) tell(r request) (any, error) {
+func (s Study) tell(r request) (reply, error) {
 	outcome, err := r.outcome()
 	if err != nil {
-		return failed{err.Error()}, nil
+		return reply{"error": err.Error()}, nil
 	}
 	err = s.Session.Tell(*r.Trial, outcome)
 	if errors.As(err, new(*search.PendingError)) {
-		return failed{err.Error()}, nil
+		return reply{"error": err.Error()}, nil
 	}
-	return told{*r.Trial}, err
+	return reply{"told": *r.Trial}, err
 }
 
 // best answers with the confirmed winner, and before there is one with the fastest trial.
-func (s Study) best(ctx context.Context) (any, error) {
+func (s Study) best(ctx context.Context) (reply, error) {
 	summary, err := s.Summary(ctx)
 	if err != nil {
 		return nil, err
@@ -207,13 +182,13 @@ func (s Study) best(ctx context.Context) (any, error) {
 		chosen = summary.Default
 	}
 	if chosen == nil {
-		return leader{}, nil
+		return reply{"best": nil}, nil
 	}
 	b := &best{
 		Trial: s.Session.Number(chosen.Point), Point: valuesOf(chosen.Point), Time: chosen.Milliseconds,
 		Confirmed: summary.Winner != nil, Speedup: chosen.Speedup, Probability: chosen.Best,
 	}
-	return leader{b}, nil
+	return reply{"best": b}, nil
 }
 
 // longestReason is how much of a failure's text failures are counted by, in bytes.

@@ -9,6 +9,8 @@ import os
 import sys
 import types
 
+# What Triton calls types of elements; those of integers have the same names.
+TYPES = {"f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "e4m3": "fp8e4nv", "e5m2": "fp8e5"}
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
@@ -253,9 +255,8 @@ def signature_of(function, request, constants):
         elif argument.get("one") and not parameter.do_not_specialize:
             types[name], constants[name] = "constexpr", 1
         else:
-            types[name] = argument["type"]
-            if parameter.is_const and types[name].startswith("*"):
-                types[name] = "*k" + types[name][1:]
+            pointer, element = "*" * argument["type"].startswith("*"), argument["type"].lstrip("*")
+            types[name] = pointer + "k" * (parameter.is_const and pointer != "") + TYPES.get(element, element)
             taken.append(name)
             if argument.get("divisible") and not parameter.do_not_specialize \
                     and not parameter.do_not_specialize_on_alignment:

@@ -125,7 +125,6 @@ func (t *Tool) Build(ctx context.Context, allowed time.Duration, unit nvcc.Unit,
 		Tile: *unit.Tile, Folder: folder, Source: unit.Source, Architecture: unit.Architecture,
 		Scratch: scratch, Output: output,
 	}
-	question.Arguments = typed(unit.Tile.Arguments)
 	var found answer
 	printed, err := t.server.Ask(ctx, allowed, question, &found)
 	if err != nil {
@@ -163,25 +162,4 @@ func explain(err error, printed string) error {
 		return &worker.Refusal{Output: "error: the compiler itself ended: " + death.Reason, Status: -1}
 	}
 	return err
-}
-
-// names are what Triton calls the types of elements.
-var names = map[string]string{
-	"f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "e4m3": "fp8e4nv", "e5m2": "fp8e5",
-}
-
-// typed has Triton's own names of types; those of integers are the same.
-func typed(arguments []nvcc.TileArgument) []nvcc.TileArgument {
-	renamed := make([]nvcc.TileArgument, 0, len(arguments))
-	for _, a := range arguments {
-		element, pointer := strings.CutPrefix(a.Type, "*")
-		if name, known := names[element]; known {
-			element = name
-		}
-		if a.Type = element; pointer {
-			a.Type = "*" + element
-		}
-		renamed = append(renamed, a)
-	}
-	return renamed
 }
