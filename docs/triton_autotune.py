@@ -19,7 +19,7 @@ options = argparse.ArgumentParser()
 options.add_argument("kernel", choices=["attention", "matmul"])
 options.add_argument("--sample", type=int, default=60)
 options.add_argument("points", nargs="*")
-options = options.parse_args()
+options = options.parse_intermixed_args()
 
 os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp()  # nothing is compiled beforehand
 gallery = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gallery")
@@ -72,7 +72,11 @@ else:
 
 
 def microseconds(launch):
-    return 1e3 * triton.testing.do_bench(launch, warmup=100, rep=400, return_mode="median")
+    times = []
+    for _ in range(5):
+        time.sleep(0.5)  # tensor cores that never rest reach the power limit
+        times.append(triton.testing.do_bench(launch, return_mode="median"))
+    return 1e3 * sorted(times)[2]
 
 
 def measured(point):

@@ -137,6 +137,12 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	return e
 }
 
+// Beside returns an evaluator of the same workload that runs kernels under a tool. Close it too.
+func (e *Evaluator) Beside(tool Backend, o Options) *Evaluator {
+	o.Python = e.options.Python
+	return NewEvaluator(e.kernel, e.workload, tool, o)
+}
+
 func newOracle(k *kernels.Kernel, b Backend, python *check.Python) *check.Oracle {
 	build := func(build func(context.Context, space.Point) (Binary, error)) check.Build {
 		return func(ctx context.Context, given space.Point) (check.Module, error) {

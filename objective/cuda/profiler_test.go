@@ -63,11 +63,14 @@ func (p profiling) Under(tool []string) objective.Backend {
 	return elsewhere{&copied}
 }
 
+func (r *rig) profiled() profile.Subject {
+	return profile.Subject{Kernel: r.kernel, Workload: r.workload, Backend: profiling{elsewhere{r}}, Evaluator: r.Evaluator}
+}
+
 func profileOnce(t *testing.T, r *rig, program profile.Nsight, at,
 	report string) (*profile.Launch, *objective.Failure, error) {
 	t.Helper()
-	return program.Profile(t.Context(), r.kernel, r.workload, profiling{elsewhere{r}}, r.at(at), report,
-		profile.Options{})
+	return program.Profile(t.Context(), r.profiled(), r.at(at), report, profile.Options{})
 }
 
 // The profiler sees one launch of all that the worker makes, and its report stays.
@@ -175,7 +178,7 @@ func TestStoppedProfile(t *testing.T) {
 	r := newRig(t, settings{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := fakeNsight(t, writes, shows).Profile(ctx, r.kernel, r.workload, profiling{elsewhere{r}}, r.at(""),
+	_, _, err := fakeNsight(t, writes, shows).Profile(ctx, r.profiled(), r.at(""),
 		filepath.Join(t.TempDir(), "x.ncu-rep"), profile.Options{})
 	if !errors.Is(err, context.Canceled) || errors.Is(err, objective.ErrNoProfiler) {
 		t.Errorf("got %v", err)

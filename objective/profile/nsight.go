@@ -13,7 +13,6 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/process"
-	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/worker"
@@ -58,12 +57,12 @@ func FindNsight(getenv func(string) string) (Nsight, error) {
 // and that it ends: of all launches in the process, fills, references and comparisons among them, ncu sees that one.
 // The report stays in a file, which must end in .ncu-rep and which Nsight's own window opens; a second ncu prints it,
 // in base units and without the machine's language.
-func (n Nsight) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Workload, b objective.Backend,
-	point space.Point, report string, o Options) (*Launch, *objective.Failure, error) {
-	profiling, able := b.(objective.Profiling)
+func (n Nsight) Profile(ctx context.Context, on Subject, point space.Point, report string,
+	o Options) (*Launch, *objective.Failure, error) {
+	profiling, able := on.Backend.(objective.Profiling)
 	if !able {
 		return nil, nil,
-			fmt.Errorf("%w for backend %s: Nsight Compute sees CUDA kernels only", objective.ErrNoProfiler, k.Backend)
+			fmt.Errorf("%w for backend %s: Nsight Compute sees CUDA kernels only", objective.ErrNoProfiler, on.Kernel.Backend)
 	}
 	report, err := filepath.Abs(report)
 	if err == nil {
@@ -75,7 +74,7 @@ func (n Nsight) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Worklo
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("the profiler's report: %w", err)
 	}
-	e := objective.NewEvaluator(k, w, profiling.Under(n.under(report, o.Caches, max(1, len(k.Launch.Steps)))),
+	e := on.Beside(profiling.Under(n.under(report, o.Caches, max(1, len(on.Kernel.Launch.Steps)))),
 		objective.Options{Seed: o.Seed, RunTimeout: cmp.Or(n.Start, time.Minute), Caches: o.Caches})
 	defer e.Close()
 	prepared, err := e.Prepare(ctx, point)

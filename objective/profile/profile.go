@@ -206,7 +206,7 @@ func (p *Profile) count(ctx context.Context, on Subject, prepared objective.Prep
 		return nil, err
 	}
 	report := filepath.Join(o.Folder, p.Digest[:12]+".ncu-rep")
-	launch, failure, err := program.Profile(ctx, on.Kernel, on.Workload, on.Backend, prepared.Point, report, o)
+	launch, failure, err := program.Profile(ctx, on, prepared.Point, report, o)
 	if err != nil || failure != nil {
 		return failure, err
 	}
