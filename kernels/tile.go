@@ -110,15 +110,9 @@ func (k *Kernel) SameClass(compiled, other Dims) bool {
 	if !k.Tiled() {
 		return true
 	}
-	var classes [2][]Specialization
-	for i, dims := range []Dims{compiled, other} {
-		bindings, err := k.Bind(dims)
-		if err != nil {
-			return false
-		}
-		classes[i] = k.Specializations(bindings)
-	}
-	return slices.Equal(classes[0], classes[1])
+	here, err := k.Bind(compiled)
+	there, failed := k.Bind(other)
+	return err == nil && failed == nil && slices.Equal(k.Specializations(here), k.Specializations(there))
 }
 
 // Class describes the sizes that a kernel which is compiled for a workload is right for; empty

@@ -12,6 +12,7 @@ package python
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	_ "embed" // the loop
 	"encoding/json"
@@ -31,22 +32,12 @@ import (
 // Variable names the Python to use.
 const Variable = "PAWL_PYTHON"
 
-// ErrNone says that no Python was found.
-var ErrNone = errors.New("no Python 3: install it, or set " + Variable + " to one")
-
 // Find returns the Python that everything uses: that of the variable, or python3 on the path.
 func Find(getenv func(string) string) (string, error) {
-	named := getenv(Variable)
-	if named == "" {
-		path, err := exec.LookPath("python3")
-		if err != nil {
-			return "", ErrNone
-		}
-		return path, nil
-	}
-	path, err := exec.LookPath(named)
+	name := cmp.Or(getenv(Variable), "python3")
+	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("%w (%s is %q)", ErrNone, Variable, named)
+		return "", fmt.Errorf("no Python 3 (%q): install it, or set %s to one", name, Variable)
 	}
 	return path, nil
 }
@@ -62,12 +53,9 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Message }
 
 // Death says that the process ended, or said something that is no answer.
-type Death struct {
-	// Reason is for a person.
-	Reason string
-}
+type Death string
 
-func (d *Death) Error() string { return d.Reason }
+func (d Death) Error() string { return string(d) }
 
 //go:embed serve.py
 var loop string
@@ -116,7 +104,7 @@ func (s *Server) About(ctx context.Context, about any) error {
 	return json.Unmarshal(p.about, about)
 }
 
-// Ask hands a request to a process and waits for the answer. Errors are a *Refusal, a *Death,
+// Ask hands a request to a process and waits for the answer. Errors are a *Refusal, a Death,
 // process.ErrTime, the cause of the context, and why no process could be started. What the
 // process printed on the way comes with the answer.
 func (s *Server) Ask(ctx context.Context, allowed time.Duration, request, answer any) (printed string, err error) {
@@ -226,7 +214,7 @@ func (p *running) exchange(ctx context.Context, allowed time.Duration, line []by
 	case <-late.C:
 		return nil, process.ErrTime
 	case <-p.printed.Flooded():
-		return nil, &Death{fmt.Sprintf("it printed more than %d MB", mostPrinted>>20)}
+		return nil, Death(fmt.Sprintf("it printed more than %d MB", mostPrinted>>20))
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -243,11 +231,11 @@ func (p *running) understand(line []byte, err error) (json.RawMessage, error) {
 		if last := p.printed.LastLine(); last != "" {
 			reason += ": " + last
 		}
-		return nil, &Death{reason}
+		return nil, Death(reason)
 	}
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil || r.Number != p.number {
-		return nil, &Death{fmt.Sprintf("something wrote %.60q where answers are read", strings.TrimSpace(string(line)))}
+		return nil, Death(fmt.Sprintf("something wrote %.60q where answers are read", strings.TrimSpace(string(line))))
 	}
 	p.grown = r.Peak > max(process.Memory()/uint64(2*runtime.NumCPU()), leastGrown)
 	if r.Error != nil {

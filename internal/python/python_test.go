@@ -82,7 +82,7 @@ func TestProcessStaysWhileItBehaves(t *testing.T) {
 		{"forge", "something wrote"},
 	} {
 		_, _, err := ask(t, s, test.what, time.Minute)
-		var death *Death
+		var death Death
 		if !errors.As(err, &death) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", test.what, err)
 		}
@@ -105,7 +105,7 @@ func TestProcessStaysWhileItBehaves(t *testing.T) {
 
 func TestFindTakesTheNamedPython(t *testing.T) {
 	getenv := func(name string) string { return map[string]string{Variable: "/nowhere/python"}[name] }
-	if _, err := Find(getenv); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "/nowhere/python") {
+	if _, err := Find(getenv); err == nil || !strings.Contains(err.Error(), "/nowhere/python") {
 		t.Errorf("%v", err)
 	}
 	own := filepath.Join(t.TempDir(), "python")
@@ -116,7 +116,7 @@ func TestFindTakesTheNamedPython(t *testing.T) {
 	if err != nil || found != own {
 		t.Fatal(found, err)
 	}
-	var death *Death
+	var death Death
 	if err := (&Server{Path: found, Script: script}).About(t.Context(), nil); !errors.As(err, &death) {
 		t.Errorf("%v", err)
 	}

@@ -94,7 +94,9 @@ func (d OnDevice) Foresee(point space.Point, cases []Case, most int) (known int)
 			continue
 		}
 		_, all := d.ask(point, cases[i], bindings)
-		if slices.ContainsFunc(all, func(a *asked) bool { return !a.answered() }) {
+		select {
+		case <-all[len(all)-1].done: // the others are as large and were asked before
+		default:
 			known, most = min(known, i), most-1
 		}
 	}

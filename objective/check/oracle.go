@@ -166,37 +166,35 @@ func (o *Oracle) answer(ctx context.Context, command worker.Command, q question,
 		o.order = append(slices.Delete(o.order, at, at+1), key)
 		return outputs, nil
 	}
-	if o.kernel.Answered() {
-		outputs, err := o.read(q.Case, bindings)
-		if err != nil {
-			return nil, fmt.Errorf("kernel %s: %w", o.kernel.Name, err)
-		}
-		o.remember(key, outputs)
-		return outputs, nil
-	}
 	outputs, err := o.refer(ctx, command, q, bindings)
 	if err != nil {
 		o.stop()
-		if o.kernel.PythonReference() {
-			return nil, err
-		}
-		return nil, fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err, rangeAdvice(o.kernel))
+		return nil, err
 	}
 	o.remember(key, outputs)
 	return outputs, nil
 }
 
-// refer asks the reference.
+// refer asks the reference, or reads what the manifest says.
 func (o *Oracle) refer(ctx context.Context, command worker.Command, q question,
-	bindings []arguments.Binding) ([][]byte, error) {
-	if !o.kernel.PythonReference() {
-		return o.compute(ctx, command, o.plain[q.given].reference, q.Case, bindings)
+	bindings []arguments.Binding) (outputs [][]byte, err error) {
+	switch {
+	case o.kernel.Answered():
+		if outputs, err = o.read(q.Case, bindings); err != nil {
+			err = fmt.Errorf("kernel %s: %w", o.kernel.Name, err)
+		}
+	case o.kernel.PythonReference():
+		entry, err := o.ask(q, bindings).wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return splitOutputs(entry.Path, bindings)
+	default:
+		if outputs, err = o.compute(ctx, command, o.plain[q.given].reference, q.Case, bindings); err != nil {
+			err = fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err, rangeAdvice(o.kernel))
+		}
 	}
-	entry, err := o.ask(q, bindings).wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return splitOutputs(entry.Path, bindings)
+	return outputs, err
 }
 
 // rangeAdvice is what else to say when a reference does not bear its inputs: it may

@@ -19,7 +19,6 @@ import (
 	"pawl/kernels/includes"
 	"pawl/kernels/inputs"
 	"pawl/objective/cache"
-	"pawl/space"
 )
 
 //go:embed reference.py
@@ -117,15 +116,6 @@ func (o *Oracle) ask(q question, bindings []arguments.Binding) *asked {
 	return a
 }
 
-func (a *asked) answered() bool {
-	select {
-	case <-a.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // wait returns the answer's file.
 func (a *asked) wait(ctx context.Context) (cache.Entry, error) {
 	select {
@@ -142,6 +132,8 @@ type array struct {
 	Path  string  `json:"path"`
 	Type  string  `json:"dtype"`
 	Shape []int64 `json:"shape"`
+
+	element element.Type
 }
 
 type referenceRequest struct {
@@ -166,7 +158,13 @@ func (p *Python) compute(ctx context.Context, k *kernels.Kernel, folder string, 
 	}
 	defer os.RemoveAll(scratch)
 	request := referenceRequest{
-		Folder: folder, Source: k.Reference, Entry: k.Launch.Reference.Entry, Numbers: numbers(q.Dims, q.given),
+		Folder: folder, Source: k.Reference, Entry: k.Launch.Reference.Entry, Numbers: map[string]any{},
+	}
+	for name, size := range q.Dims {
+		request.Numbers[name] = size
+	}
+	for _, a := range q.given.Assignments() {
+		request.Numbers[a.Name] = a.Value
 	}
 	source := inputs.Source{Folder: k.Dir}
 	for _, b := range bindings {
@@ -178,7 +176,7 @@ func (p *Python) compute(ctx context.Context, k *kernels.Kernel, folder string, 
 			return err
 		}
 		passed := passedAs(e)
-		a := array{b.Name, filepath.Join(scratch, b.Name), fmt.Sprintf("=%c%d", passed.Name[0], passed.Size), b.Shape()}
+		a := array{b.Name, filepath.Join(scratch, b.Name), fmt.Sprintf("=%c%d", passed.Name[0], passed.Size), b.Shape(), e}
 		switch {
 		case !b.IsBuffer():
 			request.Numbers[b.Name] = scalar(b, e)
@@ -202,19 +200,7 @@ func (p *Python) compute(ctx context.Context, k *kernels.Kernel, folder string, 
 		}
 		return err
 	}
-	return joinOutputs(request.Outputs, bindings, path)
-}
-
-// numbers are the sizes and the parameters that a reference may ask for.
-func numbers(dims kernels.Dims, given space.Point) map[string]any {
-	all := map[string]any{}
-	for name, size := range dims {
-		all[name] = size
-	}
-	for _, a := range given.Assignments() {
-		all[a.Name] = a.Value
-	}
-	return all
+	return joinOutputs(request.Outputs, path)
 }
 
 // scalar is a number as the kernel sees it.
@@ -258,26 +244,14 @@ func writeArray(source *inputs.Source, b arguments.Binding, e element.Type, c Ca
 }
 
 // joinOutputs writes the outputs in their own types, one behind the other.
-func joinOutputs(outputs []array, bindings []arguments.Binding, path string) error {
+func joinOutputs(outputs []array, path string) error {
 	var all []byte
-	at := 0
-	for _, b := range bindings {
-		if !b.Out {
-			continue
-		}
-		e, err := element.Named(b.Type)
+	for _, a := range outputs {
+		content, err := os.ReadFile(a.Path)
 		if err != nil {
 			return err
 		}
-		content, err := os.ReadFile(outputs[at].Path)
-		if at++; err != nil {
-			return err
-		}
-		passed := passedAs(e)
-		if len(content) != int(b.Count)*passed.Size {
-			return fmt.Errorf("the reference wrote %d bytes for %s, not %d", len(content), b.Name, int(b.Count)*passed.Size)
-		}
-		all = append(all, converted(content, passed, e)...)
+		all = append(all, converted(content, passedAs(a.element), a.element)...)
 	}
 	return os.WriteFile(path, all, 0o644)
 }

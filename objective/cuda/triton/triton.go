@@ -158,8 +158,8 @@ func explain(err error, printed string) error {
 		// Passes of the compiler say on standard error what is wrong.
 		return &worker.Refusal{Output: refused.Message + "\n" + printed, Status: 1}
 	}
-	if death, ok := errors.AsType[*python.Death](err); ok {
-		return &worker.Refusal{Output: "error: the compiler itself ended: " + death.Reason, Status: -1}
+	if death, ok := errors.AsType[python.Death](err); ok {
+		return &worker.Refusal{Output: "error: the compiler itself ended: " + death.Error(), Status: -1}
 	}
 	return err
 }
