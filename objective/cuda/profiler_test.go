@@ -64,7 +64,9 @@ func (p profiling) Under(tool []string) objective.Backend {
 }
 
 func (r *rig) profiled() profile.Subject {
-	return profile.Subject{Kernel: r.kernel, Workload: r.workload, Backend: profiling{elsewhere{r}}, Evaluator: r.Evaluator}
+	return profile.Subject{
+		Kernel: r.kernel, Workload: r.workload, Backend: profiling{elsewhere{r}}, Evaluator: r.Evaluator,
+	}
 }
 
 func profileOnce(t *testing.T, r *rig, program profile.Nsight, at,
