@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +12,9 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"pawl/cmd/pawl/console"
+	"pawl/gate/baseline"
 	"pawl/gate/ci/setup"
+	"pawl/gate/policy"
 	"pawl/internal/executable"
 )
 
@@ -261,5 +264,37 @@ func TestAWokenMachineIsGuarded(t *testing.T) {
 			!strings.Contains(commands["sleep"], "pawl ci sleep")) {
 			t.Errorf("%s wakes a machine that may be forgotten", name)
 		}
+	}
+}
+
+// What we ask of others holds here: a branch does not build its own judge, everything that the policy gates has
+// a baseline, and so has what was recorded on an H200.
+func TestWeAreGated(t *testing.T) {
+	for _, step := range workflows(t)["ours gate.yml"].Jobs["gate"].Steps {
+		if step.Uses == "./.github/actions/pawl" && !strings.Contains(fmt.Sprint(step.With["ref"]), "base.sha") {
+			t.Errorf("the judge is built from %v", step.With["ref"])
+		}
+	}
+	rules, err := policy.Read("../../gate.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := baseline.Read("../../results/baseline.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, e := range held.Entries {
+		found[e.Origin+" "+e.Workload], found[e.Device] = true, true
+	}
+	for _, k := range rules.Kernels {
+		for _, workload := range k.Workloads {
+			if !found[k.Name+" "+workload] {
+				t.Errorf("%s %s has no baseline", k.Name, workload)
+			}
+		}
+	}
+	if !found["NVIDIA H200"] {
+		t.Errorf("nothing is held to the H200: %v", found)
 	}
 }

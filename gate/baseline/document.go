@@ -37,14 +37,6 @@ type packed struct {
 	Archive string `json:"archive,omitempty"`
 }
 
-// version1 is the file of an older pawl, with one digest over everything.
-type version1 struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
-	File
-	Digest string `json:"digest"`
-}
-
 // seal returns the document of a file.
 func (f *File) seal() (*document, error) {
 	d := &document{Entries: []stored{}}
@@ -114,47 +106,20 @@ func digest(value any) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// decode reads content that is JSON of a version.
-func decode(content []byte, version int) (*File, Problem, string) {
-	var old version1
+// decode reads content that is JSON.
+func decode(content []byte) (*File, Problem, string) {
 	var d document
-	into := any(&d)
-	if version <= 1 {
-		into = &old
-	}
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
+	if err := decoder.Decode(&d); err != nil {
 		if number, ok := errors.AsType[*notFiniteError](err); ok {
 			return nil, NotFinite, fmt.Sprintf("it holds %s, which is not a time%s", number.text, restore)
 		}
 		return nil, Edited, fmt.Sprintf("it was edited by hand: %v%s", err, restore)
 	}
-	if version > 1 {
-		f, mistake := d.unseal()
-		if mistake != "" {
-			return nil, Edited, mistake
-		}
-		return f, "", ""
+	f, mistake := d.unseal()
+	if mistake != "" {
+		return nil, Edited, mistake
 	}
-	claimed := old.Digest
-	old.Digest = ""
-	if found, err := digest(old); err != nil || found != claimed {
-		return nil, Edited,
-			"its digest does not match its content: it was edited by hand or merged" + restore +
-				", or run the gate again on a fresh one"
-	}
-	return old.modern(), "", ""
-}
-
-// modern returns a file of an older pawl as one of today. That one kept the first entry
-// of a key, whether or not it was the best.
-func (old *version1) modern() *File {
-	f := old.File
-	f.Best = slices.DeleteFunc(f.Best, func(b Entry) bool {
-		now, ok := f.Find(b.Key)
-		return !ok || !b.better(now)
-	})
-	f.forgetSources()
-	return &f
+	return f, "", ""
 }

@@ -14,8 +14,7 @@ import (
 
 const (
 	format = "pawl baseline"
-	// version is what this program writes; it reads that and older ones, and nothing
-	// newer. Version 1 had one digest over everything, version 2 no gains.
+	// version is what this program writes; it reads nothing newer.
 	version = 3
 )
 
@@ -23,18 +22,18 @@ const (
 // have the same form.
 type File struct {
 	// Entries are sorted, one per key.
-	Entries []Entry `json:"entries"`
+	Entries []Entry
 	// Best are the best accepted entries of keys whose baseline is another one: what
 	// erosion is measured against.
-	Best []Entry `json:"oldest,omitempty"`
+	Best []Entry
 	// Gains are confirmed gains over the entries that no later build has held yet. Code may be
 	// fast by the luck of its layout: a gain is the baseline only when two builds have shown it.
-	Gains []Entry `json:"gains,omitempty"`
+	Gains []Entry
 	// Accepted is the trail of decisions by people.
-	Accepted []Acceptance `json:"accepted,omitempty"`
+	Accepted []Acceptance
 	// Sources holds archives of the entries' sources, by digest. Commits have them
 	// too, until a squash, a rebase or a shallow clone.
-	Sources map[string]string `json:"sources,omitempty"`
+	Sources map[string]string
 }
 
 // Acceptance is a baseline that a person moved.
@@ -123,7 +122,7 @@ func parse(content []byte) (*File, Problem, string) {
 			fmt.Sprintf("it was written by a newer pawl (version %d, this one reads up to %d); update pawl. Nothing was "+
 				"changed", head.Version, version)
 	}
-	return decode(content, head.Version)
+	return decode(content)
 }
 
 // syntaxProblem says why content is not JSON.

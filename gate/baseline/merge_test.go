@@ -9,38 +9,6 @@ import (
 	"time"
 )
 
-// A file of the version before is read as it was written. It kept the first entry of a
-// key: where the baseline is better than that, the baseline is the best.
-func TestVersion1IsRead(t *testing.T) {
-	f, err := Read(filepath.Join("testdata", "version1.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	add, scale := example("add", 1).Key, example("scale", 1).Key
-	best, ok := f.FindBest(add)
-	if _, faster := f.FindBest(scale); !ok || best.Median != 1.234567891 || faster || len(f.Entries) != 2 ||
-		len(f.Accepted) != 2 {
-		t.Errorf("%+v", f)
-	}
-	if f.Sources["sadd"] != "other <text>" || f.Sources["faster"] != "faster text" || f.Sources["sscale"] != "" {
-		t.Errorf("%v", f.Sources)
-	}
-	path := filepath.Join(t.TempDir(), "baseline.json")
-	if err := f.WriteResults(path); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Read(path)
-	if err != nil || len(again.Entries) != 2 || len(again.Best) != 1 || again.Accepted[1].Reason != "more precise" ||
-		len(again.Sources) != 2 {
-		t.Errorf("%+v, %v", again, err)
-	}
-	content, _ := os.ReadFile(filepath.Join("testdata", "version1.json"))
-	if _, err := Parse("v1", []byte(strings.Replace(string(content), `"p95": 1.`, `"p95": 2.`, 1))); err == nil ||
-		!strings.Contains(err.Error(), "edited by hand") {
-		t.Errorf("edited: %v", err)
-	}
-}
-
 // gitIn runs git in a folder, apart from the user's own settings.
 func gitIn(t *testing.T, dir string, arguments ...string) (string, error) {
 	t.Helper()

@@ -33,8 +33,8 @@ type Applier interface {
 type Drafts struct {
 	// Out is the folder with the index of studies and their pages.
 	Out string
-	// Prefix begins the names of branches; Base is the branch to merge into.
-	Prefix, Base string
+	// Base is the branch to merge into.
+	Base string
 	// Folder is inside the checkout.
 	Folder string
 	// Price is that of an hour of the machine that searched, in Currency; 0 where it is not known.
@@ -88,7 +88,7 @@ func (d Drafts) kernel(ctx context.Context, at *github.Client, by Applier, r *re
 	studies []Suggestion) (Draft, error) {
 	draft := Draft{Kernel: studies[0].Kernel}
 	// Dots are allowed in the name of a file, and some of them not in that of a branch.
-	branch := d.Prefix + escape.FileName(strings.ReplaceAll(draft.Kernel, ".", "/"))
+	branch := "pawl/" + escape.FileName(strings.ReplaceAll(draft.Kernel, ".", "/"))
 	chosen, commit, refused, err := choose(ctx, by, branch, r.base, studies)
 	if err != nil {
 		return draft, err

@@ -54,7 +54,6 @@ func newBench(t *testing.T) *bench {
 	out := filepath.Join(folder, "tuning")
 	b.drafts = Drafts{
 		Out:    out,
-		Prefix: "pawl/",
 		Base:   "main",
 		Folder: b.checkout,
 		Price:  4, Currency: "EUR",

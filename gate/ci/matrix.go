@@ -45,8 +45,6 @@ type Selection struct {
 	Kernel, Workload string
 	// Runners are labels; none means a hosted one.
 	Runners []string
-	// All takes every workload of each manifest, whatever the policy names.
-	All bool
 	// Budget is shared among the rows; 0 for none.
 	Budget time.Duration
 }
@@ -62,9 +60,8 @@ func CheckRunner(label string) error {
 }
 
 // Matrix lists a job for every kernel and workload of a policy on every runner. A kernel
-// for which the policy names no workload has its first, as for the gate, or with all every
-// one of its manifest. A workload that the manifest does not have is an error: its
-// job would fail on a machine that costs money.
+// for which the policy names no workload has its first, as for the gate. A workload that the
+// manifest does not have is an error: its job would fail on a machine that costs money.
 func Matrix(file *policy.File, s Selection) (Rows, error) {
 	rows := Rows{Include: []Row{}}
 	if len(s.Runners) == 0 {
@@ -84,9 +81,9 @@ func Matrix(file *policy.File, s Selection) (Rows, error) {
 			continue
 		}
 		if s.Workload != "" {
-			k.Workloads, s.All = []string{s.Workload}, false
+			k.Workloads = []string{s.Workload}
 		}
-		workloads, err := workloadsOf(k, s.All)
+		workloads, err := workloadsOf(k)
 		if err != nil {
 			return rows, err
 		}
@@ -118,20 +115,13 @@ func Matrix(file *policy.File, s Selection) (Rows, error) {
 }
 
 // workloadsOf returns the names of the workloads that a policy means.
-func workloadsOf(rule policy.Kernel, all bool) ([]string, error) {
+func workloadsOf(rule policy.Kernel) ([]string, error) {
 	k, err := load(rule.Name, rule.Backend)
 	if err != nil {
 		return nil, err
 	}
-	if all || len(rule.Workloads) == 0 {
-		var names []string
-		for _, w := range k.Workloads {
-			names = append(names, w.Name)
-		}
-		if !all {
-			names = names[:1]
-		}
-		return names, nil
+	if len(rule.Workloads) == 0 {
+		return []string{k.Workloads[0].Name}, nil
 	}
 	for _, name := range rule.Workloads {
 		if _, err := k.Workload(name); err != nil {

@@ -21,7 +21,7 @@ func TestMatrix(t *testing.T) {
 	}{
 		{"kernels: [{kernel: ./k}]", Selection{},
 			`{"include":[{"kernel":"./k","workload":"small","runner":"ubuntu-24.04"}]}`},
-		{"kernels: [{kernel: ./k}]", Selection{Runners: []string{"gpu"}, All: true},
+		{"kernels: [{kernel: ./k, workloads: [small, large]}]", Selection{Runners: []string{"gpu"}},
 			`{"include":[{"kernel":"./k","workload":"small","runner":"gpu"},{"kernel":"./k","workload":"large","runner":"gpu"}]}`},
 		{"kernels: [{kernel: ./k, workloads: [large], backend: host}]", Selection{Runners: []string{"a", "b"}},
 			`{"include":[{"kernel":"./k","workload":"large","runner":"a","backend":"host"},{"kernel":"./k","workload":"large","runner":"b","backend":"host"}]}`},
@@ -37,9 +37,9 @@ func TestMatrix(t *testing.T) {
 			`the policy has no kernel "./k; rm -rf /"; it has ./k`},
 		{"kernels: [{kernel: ./k}]", Selection{Workload: "large"}, "a workload is one of a kernel"},
 		{"kernels: [{kernel: ./k}]", Selection{Kernel: "./k", Workload: "$(id)"}, "$(id)"},
-		{"kernels: [{kernel: softmax}, {kernel: ./k}]", Selection{Kernel: "./k", Workload: "large", All: true},
+		{"kernels: [{kernel: softmax}, {kernel: ./k}]", Selection{Kernel: "./k", Workload: "large"},
 			`{"include":[{"kernel":"./k","workload":"large","runner":"ubuntu-24.04"}]}`},
-		{"kernels: [{kernel: ./k}]", Selection{All: true, Budget: 5 * time.Minute},
+		{"kernels: [{kernel: ./k, workloads: [small, large]}]", Selection{Budget: 5 * time.Minute},
 			`{"include":[{"kernel":"./k","workload":"small","runner":"ubuntu-24.04","budget":"2m30s"},` +
 				`{"kernel":"./k","workload":"large","runner":"ubuntu-24.04","budget":"2m30s"}]}`},
 	} {

@@ -35,11 +35,9 @@ func (d Drafts) remote(ctx context.Context) (*remote, error) {
 		Variables: git.Authorization(d.Job.Server, d.Job.Token),
 		Patience:  patience,
 	}}
-	for _, branch := range []string{d.Base, d.Prefix + "x"} {
-		if _, err := git.Run(ctx, r.Folder, nil, "check-ref-format", "refs/heads/"+branch); err != nil ||
-			strings.HasPrefix(branch, "-") {
-			return nil, fmt.Errorf("%q is no name of a branch", branch)
-		}
+	if _, err := git.Run(ctx, r.Folder, nil, "check-ref-format", "refs/heads/"+d.Base); err != nil ||
+		strings.HasPrefix(d.Base, "-") {
+		return nil, fmt.Errorf("%q is no name of a branch", d.Base)
 	}
 	var err error
 	if r.base, err = r.Fetch(ctx, d.Base); err == nil && r.base == "" {

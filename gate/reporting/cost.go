@@ -1,15 +1,11 @@
 package reporting
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"pawl/internal/escape"
-	"pawl/internal/page"
 )
 
 // Cost is what a machine that was woken for a run has taken.
@@ -45,17 +41,4 @@ func (c Cost) String() string {
 func (c Cost) Markdown() string {
 	text := c.String()
 	return escape.Markdown(strings.ToUpper(text[:1])+text[1:]) + "."
-}
-
-// SetCost adds what a run's machine has taken to a report that was written before, as JSON
-// and as the page beside it.
-func SetCost(path string, c *Cost) error {
-	r, err := Read(path)
-	if err != nil {
-		return err
-	}
-	r.Cost = c
-	return errors.Join(
-		page.WriteFile(path, r.JSON),
-		page.WriteFile(filepath.Join(filepath.Dir(path), MarkdownName), func(w io.Writer) error { return Markdown(w, r) }))
 }

@@ -19,7 +19,7 @@ import (
 // draftOptions are the flags of pawl ci draft.
 type draftOptions struct {
 	console.Common
-	prefix, base string
+	base string
 }
 
 func draftCommand(env console.Environment) *cli.Command {
@@ -34,12 +34,6 @@ func draftCommand(env console.Environment) *cli.Command {
 			"pawl ci draft --out tuning", "0 done, or nothing to propose", "2 there is no index of studies",
 			"3 git or GitHub failed", "64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
-			&cli.StringFlag{
-				Name:        "branch-prefix",
-				Value:       "pawl/",
-				Destination: &o.prefix,
-				Usage:       "what the `NAME` of each branch begins with",
-			},
 			&cli.StringFlag{
 				Name:        "into",
 				Destination: &o.base,
@@ -65,7 +59,7 @@ func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) er
 	defer done()
 	machine := runner.FromEnvironment(env.Getenv, env.Notice)
 	drafts, err := ci.Drafts{
-		Out: o.Out, Prefix: o.prefix, Base: cmp.Or(o.base, job.Branch, "main"), Folder: ".", Job: job,
+		Out: o.Out, Base: cmp.Or(o.base, job.Branch, "main"), Folder: ".", Job: job,
 		Price: machine.Price, Currency: machine.Currency,
 		Say: func(sentence string) { fmt.Fprintln(env.Stderr, escape.Line(sentence)) },
 	}.Publish(ctx, client, ci.Winners{Store: store})

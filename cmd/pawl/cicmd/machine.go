@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate/ci"
 	"pawl/gate/ci/runner"
-	"pawl/gate/reporting"
 )
 
 func runnerFlag(to *string) cli.Flag {
@@ -82,22 +79,17 @@ func guardCommand(env console.Environment) *cli.Command {
 }
 
 func sleepCommand(env console.Environment) *cli.Command {
-	var file, page string
+	var file string
 	return &cli.Command{
 		Name:  "sleep",
 		Usage: "put the machine to sleep again, and say what it cost",
 		Description: console.Details(
 			"Runs the command sleep of "+runner.FileName+
 				" until it succeeds, a few times, regardless of the recorded machine,\n"+
-				"and adds the time awake and its cost to the step summary and to the gate's report. When it woke is in\n"+
-				runner.Variable+". Signals do not stop it.",
+				"and adds the time awake and its cost to the step summary. When it woke is in "+runner.Variable+".\n"+
+				"Signals do not stop it.",
 			"pawl ci sleep --file runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage"),
-		Flags: []cli.Flag{runnerFlag(&file), &cli.StringFlag{
-			Name:        "report",
-			Value:       filepath.Join("results", reporting.JSONName),
-			Destination: &page,
-			Usage:       "the gate's report to add the cost to, where this `FILE` is there",
-		}},
+		Flags: []cli.Flag{runnerFlag(&file)},
 		Action: console.Alone(func(ctx context.Context) error {
 			c, err := runner.Read(file)
 			if err != nil {
@@ -110,7 +102,7 @@ func sleepCommand(env console.Environment) *cli.Command {
 			if err := c.Stop(ctx, env.Notice); err != nil {
 				return err
 			}
-			return sumUp(env, runner.FromEnvironment(env.Getenv, env.Notice), page)
+			return sumUp(env, runner.FromEnvironment(env.Getenv, env.Notice))
 		}),
 	}
 }
@@ -149,12 +141,11 @@ func wake(ctx context.Context, env console.Environment, file string, leave bool)
 		}
 		err = errors.Join(err, c.Stop(context.WithoutCancel(ctx), env.Notice))
 	}
-	return errors.Join(err, sumUp(env, a, ""))
+	return errors.Join(err, sumUp(env, a))
 }
 
-// sumUp prints what a machine has taken, and adds it to the summary of the step and to a
-// report of the gate, where there is one.
-func sumUp(env console.Environment, a runner.Awake, path string) error {
+// sumUp prints what a machine has taken, and adds it to the summary of the step.
+func sumUp(env console.Environment, a runner.Awake) error {
 	cost := a.Cost(time.Now())
 	if cost == nil {
 		fmt.Fprintln(env.Stdout, "the machine sleeps; nobody has written down when it woke")
@@ -162,13 +153,5 @@ func sumUp(env console.Environment, a runner.Awake, path string) error {
 	}
 	cost.Asleep = true
 	fmt.Fprintln(env.Stdout, cost)
-	err := ci.Summarise(env.Getenv("GITHUB_STEP_SUMMARY"), cost.Markdown()+"\n\n")
-	if path == "" {
-		return err
-	}
-	failed := reporting.SetCost(path, cost)
-	if errors.Is(failed, fs.ErrNotExist) {
-		failed = nil
-	}
-	return errors.Join(err, failed)
+	return ci.Summarise(env.Getenv("GITHUB_STEP_SUMMARY"), cost.Markdown()+"\n\n")
 }

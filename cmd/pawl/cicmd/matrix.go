@@ -26,7 +26,7 @@ func matrixCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Prints one line of JSON with a job for every kernel and workload of the policy on every runner, and\n"+
 				"sets the step's output matrix.",
-			"pawl ci matrix --runner gpu --all", "0 done", "3 a manifest or the output failed", "64 usage"),
+			"pawl ci matrix --runner gpu --budget 20m", "0 done", "3 a manifest or the output failed", "64 usage"),
 		Flags: []cli.Flag{
 			console.PolicyFlag(&o.policy),
 			&cli.StringSliceFlag{
@@ -34,12 +34,6 @@ func matrixCommand(env console.Environment) *cli.Command {
 				Destination: &o.runners,
 				DefaultText: ci.HostedRunner,
 				Usage:       "the `LABEL` of a runner; may be given again",
-			},
-			&cli.BoolFlag{
-				Name:               "all",
-				Destination:        &o.All,
-				DisableDefaultText: true,
-				Usage:              "every workload of each manifest, whatever the policy names",
 			},
 			&cli.StringFlag{
 				Name:        "kernel",
