@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,7 +99,8 @@ struct factor factor(void) { return (struct factor){FACTOR * (calls > 0)}; }
 func ship(t *testing.T, kind shipped) (string, *Table) {
 	t.Helper()
 	folder := t.TempDir()
-	files := map[string]string{"main.c": strings.NewReplacer("DECLARATION", kind.declare, "CALL", kind.call).Replace(
+	files := map[string]string{"main.c": strings.NewReplacer("DECLARATION", kind.declare,
+		"CALL", kind.call, "DEVICE", strconv.Quote(host.Processor())).Replace(
 		`#include <stdint.h>
 #include "scale_dispatch.h"
 typedef void scale_function(const float *x, float *y, int32_t N);
@@ -109,7 +111,7 @@ int run(void);
 int run(void) {
 	float x[1] = {5}, y[2] = {0, 0};
 	SCALE_DISPATCH_EACH(RUN)
-	return y[0] == 10 && y[1] == 15 && scale_dispatch("here", 900) == 1 ? 0 : 1;
+	return y[0] == 10 && y[1] == 15 && scale_dispatch(DEVICE, 900) == 1 ? 0 : 1;
 }
 #ifndef LIBRARY
 int main(void) { return run(); }
@@ -142,8 +144,10 @@ scale_dispatch_add(program .)
 	}
 	made.Entry = k.Entry
 	for i, text := range kind.points {
-		made.Variants = append(made.Variants, Variant{point(t, text), hostBuild(t, k, k.Workloads[i]).At(point(t, text))})
-		made.Entries = append(made.Entries, Entry{Device: "here", Workload: k.Workloads[i].Name, Sizes: k.Workloads[i].Dims,
+		made.Variants = append(made.Variants, Variant{
+			Point: point(t, text), Recipe: hostBuild(t, k, k.Workloads[i]).At(point(t, text)),
+		})
+		made.Entries = append(made.Entries, Entry{Device: host.Processor(), Workload: k.Workloads[i].Name, Sizes: k.Workloads[i].Dims,
 			Variant: i})
 	}
 	if err := made.check(); err != nil {
@@ -219,4 +223,41 @@ func TestEveryKindOfKernelIsShippedByCMake(t *testing.T) {
 			runIn(t, folder, "cmake -S . -B built && cmake --build built && built/program && test -f built/libship.so")
 		})
 	}
+}
+
+// example copies the library of docs/shipping to where a test may write, with a kernel and its table.
+func example(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	kind := shippedKinds["a pragma unrolls by a parameter"]
+	kind.points[1] = kind.points[0] // the library's function doubles, whatever variant is called
+	kernel, _ := ship(t, kind)
+	for from, to := range map[string]string{"../../docs/shipping": folder, kernel: filepath.Join(folder, "kernel")} {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// The library of the manual is built, finds this processor in its table and calls a variant of it.
+func TestTheExampleLibrary(t *testing.T) {
+	folder := example(t)
+	if _, err := exec.LookPath("cmake"); err == nil {
+		runIn(t, folder, "cmake -S . -B built && cmake --build built && built/test_scale && test -f built/libscale.so")
+		return
+	}
+	runIn(t, folder, `cd kernel && grep -o 'cc .*\.o$' scale_dispatch.h | sh -e && cd .. &&
+cc -Ikernel test.c scale.c device.c kernel/scale_dispatch_*.o -lm -o test_scale && ./test_scale &&
+cc -shared -fPIC -Ikernel scale.c device.c kernel/scale_dispatch_*.o -lm -o libscale.so`)
+}
+
+// The extension of the manual is built where there is PyTorch.
+func TestTheExampleExtension(t *testing.T) {
+	if err := exec.CommandContext(t.Context(), "python3", "-c", "import torch, setuptools").Run(); err != nil {
+		t.Skip("no PyTorch, or no setuptools")
+	}
+	folder := filepath.Join(example(t), "torch")
+	runIn(t, folder, `python3 setup.py build_ext --inplace &&
+python3 -c 'import torch, scale; assert scale.scale(torch.ones(3)).tolist() == [2, 2, 2]'`)
 }

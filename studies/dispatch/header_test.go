@@ -26,7 +26,7 @@ func table(t testing.TB, prefix string) *Table {
 		build := objective.Build{
 			Source: "k.c", Compiler: []string{"cc"}, Flags: []string{"-O2", "-DNAME=a b"}, Constants: constants,
 		}
-		return Variant{p, build.At(p)}
+		return Variant{Point: p, Recipe: build.At(p)}
 	}
 	sizes := func(d, n int64) kernels.Dims { return kernels.Dims{"D": d, "N": n} }
 	made := &Table{

@@ -48,6 +48,9 @@ type Table struct {
 type Variant struct {
 	Point space.Point `json:"point"`
 	objective.Recipe
+	// Build is a shell's command that makes Object in the kernel's folder; only in what is written.
+	Build  string `json:"command,omitempty"`
+	Object string `json:"object,omitempty"`
 }
 
 // Entry says which variant is for the sizes of a workload on a device.
@@ -102,7 +105,7 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 				return nil, fmt.Errorf("kernel %s is compiled by a command of its manifest (%s), for which no header is written",
 					p.Kernel, m.Build.Compile[0])
 			}
-			variants[i] = t.add(Variant{point, m.Build.At(point)})
+			variants[i] = t.add(Variant{Point: point, Recipe: m.Build.At(point)})
 		}
 	}
 	for i, a := range shipped.Workloads {

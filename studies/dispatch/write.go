@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pawl/internal/escape"
@@ -14,8 +15,15 @@ import (
 // Write writes the header, the JSON and the CMake file into a folder, and the module for Python where that is asked
 // for, each as a whole or not at all, and returns their paths. A kernel on tiles is launched from Python alone.
 func (t *Table) Write(folder string, python bool) ([]string, error) {
+	written := *t
+	written.Variants = slices.Clone(t.Variants)
+	for i := range written.Variants {
+		if !t.Tiles {
+			written.Variants[i].Build, written.Variants[i].Object = t.Command(i), fmt.Sprintf("%s_%d.o", t.Prefix, i)
+		}
+	}
 	files := []page.File{{Name: t.Prefix + ".json", Render: func(w io.Writer) error {
-		return page.JSON(w, "pawl dispatch table", 1, t)
+		return page.JSON(w, "pawl dispatch table", 1, &written)
 	}}}
 	if !t.Tiles {
 		files = append(files, page.File{Name: t.Prefix + ".h", Render: t.Header},

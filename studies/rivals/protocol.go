@@ -1,10 +1,8 @@
 package rivals
 
 import (
-	"fmt"
-
-	"pawl/kernels"
 	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 // request is what a rival is asked, one line of JSON on its standard input. It answers each
@@ -28,7 +26,7 @@ type request struct {
 	Outputs bool `json:"outputs"`
 }
 
-// argument is an argument of the kernel: a buffer in a file, or a scalar.
+// argument is an argument of the kernel, or a field of one: a buffer in a file, or a scalar.
 type argument struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
@@ -50,27 +48,34 @@ type response struct {
 	Missing string `json:"missing"`
 }
 
+// parts are bindings with the fields of structures in their place: rivals are given numbers only, and a rival that
+// works on arrays has no structures.
+func parts(bindings []arguments.Binding) (all []arguments.Binding) {
+	for _, b := range bindings {
+		if b.Fields == nil {
+			all = append(all, b)
+		}
+		for _, f := range b.Fields {
+			all = append(all, f.Binding)
+		}
+	}
+	return all
+}
+
 // newArguments describes a kernel's arguments for a case.
-func newArguments(k *kernels.Kernel, dims kernels.Dims, bindings []arguments.Binding) (all []argument, err error) {
-	for i, b := range bindings {
+func newArguments(bindings []arguments.Binding) (all []argument, err error) {
+	for _, b := range parts(bindings) {
 		if b.Scratch { // a rival has its own
 			continue
 		}
-		if b.Fields != nil {
-			return nil, fmt.Errorf("argument %s is a structure, and rivals are given numbers only", b.Name)
-		}
 		a := argument{Name: b.Name, Type: b.Type, Out: b.Out}
-		switch declared := k.Arguments[i]; {
+		number, err := element.Named(b.Type)
+		switch {
+		case err != nil:
+			return nil, err
 		case b.IsBuffer():
-			a.File = fileOf(b)
-			for _, size := range declared.Shape {
-				n, err := size.Integer(dims.Environment())
-				if err != nil {
-					return nil, err
-				}
-				a.Shape = append(a.Shape, n)
-			}
-		case declared.Element.Float:
+			a.File, a.Shape = fileOf(b), b.Shape()
+		case number.Float:
 			a.Value = b.Value
 		default:
 			a.Value = b.Integer

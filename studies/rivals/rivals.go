@@ -224,7 +224,7 @@ func (r *race) ask(ctx context.Context) (err error) {
 		Folder: r.folder, Workload: r.ours.Workload.Name, Sizes: maps.Clone(c.Dims), Samples: r.Samples,
 		Caches: string(r.caches()), Rest: float64(rest) / float64(time.Millisecond),
 	}
-	if r.request.Arguments, err = newArguments(r.Kernel, c.Dims, bindings); err != nil {
+	if r.request.Arguments, err = newArguments(bindings); err != nil {
 		return err
 	}
 	folder, err := r.kernelFolder()
@@ -236,7 +236,7 @@ func (r *race) ask(ctx context.Context) (err error) {
 		if !b.IsBuffer() || b.Out || b.Scratch {
 			continue
 		}
-		if err := writeInput(source, filepath.Join(r.folder, fileOf(b)), b, c.Seed); err != nil {
+		if err := writeInput(source, r.folder, b, c.Seed); err != nil {
 			return err
 		}
 	}
@@ -254,7 +254,7 @@ func (r *race) caches() worker.Caches {
 	return r.builder.Options.Caches
 }
 
-func writeInput(source *inputs.Source, path string, b arguments.Binding, seed uint64) error {
+func writeInput(source *inputs.Source, folder string, b arguments.Binding, seed uint64) error {
 	size, err := b.Bytes()
 	if err != nil {
 		return err
@@ -263,7 +263,13 @@ func writeInput(source *inputs.Source, path string, b arguments.Binding, seed ui
 	if err := source.Fill(content, b, seed); err != nil {
 		return err
 	}
-	return os.WriteFile(path, content, 0o644)
+	contents, err := b.Parts(content)
+	for i, part := range parts([]arguments.Binding{b}) {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, fileOf(part)), contents[i], 0o644)
+		}
+	}
+	return err
 }
 
 // checkRivals lets every rival compute, and compares. Files of an earlier answer are removed

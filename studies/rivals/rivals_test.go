@@ -2,10 +2,14 @@ package rivals
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +24,10 @@ import (
 // TestMain lets the test binary be its own worker, and a rival.
 func TestMain(m *testing.M) {
 	devices.Serve()
+	if len(os.Args) == 2 && os.Args[1] == "structures" {
+		weigh()
+		os.Exit(0)
+	}
 	if len(os.Args) == 3 && os.Args[1] == "rival" {
 		compete(os.Args[2])
 		os.Exit(0)
@@ -103,7 +111,6 @@ func double(q request, factor float64) {
 // run measures a kernel against rivals of these kinds.
 func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
 	t.Helper()
-	root := t.TempDir()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -120,17 +127,24 @@ func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
 		}
 		scale.More += fmt.Sprintf("  %s: %s\n", kind, command)
 	}
+	return race6(t, scale.Folder(t), patience)
+}
+
+// race6 measures the kernel of a folder against its rivals in six rounds.
+func race6(t *testing.T, folder string, patience time.Duration) *Result {
+	t.Helper()
+	cache := t.TempDir()
 	b := &devices.Builder{
 		Machine: devices.Here(devices.Options{
-			Cache:          filepath.Join(root, "cache"),
+			Cache:          cache,
 			CompileTimeout: time.Minute,
 			Getenv:         os.Getenv,
 			Notice:         func(text string) { t.Log(text) },
 		}),
-		Cache: filepath.Join(root, "cache"), Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
+		Cache: cache, Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
 	}
 	defer b.Close()
-	k, err := b.Machine.Load(t.Context(), scale.Folder(t), kernels.Host)
+	k, err := b.Machine.Load(t.Context(), folder, kernels.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +154,90 @@ func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// weigh is a rival of a kernel with structures: it is given their fields.
+func weigh() {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var q request
+		if err := json.Unmarshal(in.Bytes(), &q); err != nil {
+			panic(err)
+		}
+		var scale float64
+		for _, a := range q.Arguments {
+			if a.Name == "setup.scale" {
+				scale = a.Value.(float64)
+			}
+		}
+		mass, err := os.ReadFile(filepath.Join(q.Folder, "bodies.mass.bin"))
+		if err != nil {
+			panic(err)
+		}
+		for at := 0; at < len(mass); at += 8 {
+			value := math.Float64frombits(binary.LittleEndian.Uint64(mass[at:]))
+			binary.LittleEndian.PutUint64(mass[at:], math.Float64bits(value*scale))
+		}
+		kind, err := os.ReadFile(filepath.Join(q.Folder, "bodies.kind.bin"))
+		if err = errors.Join(err, os.WriteFile(filepath.Join(q.Folder, "results.weight.bin"), mass, 0o644),
+			os.WriteFile(filepath.Join(q.Folder, "results.kind.bin"), kind, 0o644)); err != nil {
+			panic(err)
+		}
+		fmt.Println(`{"samples_ms": [0.5, 0.5, 0.5]}`)
+	}
+}
+
+// A kernel of several files that takes structures has rivals as any other.
+func TestRivalsOfStructuresAndSeveralFiles(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const kernel = `#include "bodies.h"
+void bodies(const struct body *bodies, struct setup setup, struct result *results) {
+	for (int i = 0; i < setup.count; i++)
+		results[i] = (struct result){bodies[i].kind, WEIGHT(bodies[i].mass, setup.scale)};
+}
+`
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"kernel.yaml": `name: bodies
+entry: bodies
+source: {host: [bodies.c, weight.c]}
+reference: {host: reference.c}
+params: {A: {values: [1, 2], default: 1}}
+workloads: {small: {N: 100}}
+args:
+  - name: bodies
+    type: struct body
+    shape: [N]
+    fields: [{name: kind, type: u8, fill: uniform}, {name: mass, type: f64, fill: uniform, range: [1, 2]}]
+  - {name: setup, type: struct setup, fields: [{name: scale, type: f32, value: 2}, {name: count, type: i64, value: N}]}
+  - name: results
+    type: struct result
+    shape: [N]
+    out: true
+    fields: [{name: kind, type: u8}, {name: weight, type: f64, tolerance: {atol: 1e-12, rtol: 0}}]
+rivals: {other: [` + strconv.Quote(program) + `, structures]}
+`,
+		"bodies.h": `#include <stdint.h>
+struct body { uint8_t kind; double mass; };
+struct setup { float scale; int64_t count; };
+struct result { uint8_t kind; double weight; };
+double weight(double mass, float scale);
+`,
+		"bodies.c":    strings.Replace(kernel, "WEIGHT", "weight", 1),
+		"reference.c": strings.Replace(kernel, "WEIGHT(bodies[i].mass, setup.scale)", "bodies[i].mass * setup.scale", 1),
+		"weight.c": "double weight(double mass, float scale);\n" +
+			"double weight(double mass, float scale) { return mass * scale; }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := race6(t, folder, time.Minute); len(r.Sides) != 2 || r.Sides[1].Missing != "" || len(r.Sides[1].Rounds) != 6 {
+		t.Errorf("%+v", r.Sides)
+	}
 }
 
 func TestRivals(t *testing.T) {
