@@ -18,12 +18,9 @@ import (
 	"slices"
 	"time"
 
-	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/search"
-	"pawl/search/confirm"
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
@@ -132,7 +129,7 @@ func (m *measuring) all(ctx context.Context, others []studies.WorkloadFacts) err
 		if m.stopped() {
 			return nil
 		}
-		left := func() time.Duration { return confirm.Unlimited }
+		var left func() time.Duration
 		if m.Budget > 0 {
 			share := time.Now().Add(time.Until(m.end) / time.Duration(len(others)-i))
 			left = func() time.Duration { return time.Until(share) }
@@ -166,11 +163,7 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, left func(
 	}
 	rounds := all[w.Name]
 	record := func(r trial.Round) error {
-		if err := m.store.Recorder(m.study.ID).MeasuredAcross(w.Name, r); err != nil {
-			return err
-		}
-		rounds = append(rounds, r)
-		return nil
+		return m.store.Recorder(m.study.ID).MeasuredAcross(w.Name, r)
 	}
 	for _, point := range m.points {
 		if invalid := target.Space.Check(point); invalid != nil {
@@ -182,34 +175,16 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, left func(
 		return err
 	}
 	defer b.Close()
-	begun := false
-	_, err = confirm.Compare(ctx, search.RetryHung(b.Evaluator), confirm.Study{
-		Record:  record,
-		Rounds:  func() []trial.Round { return rounds },
-		Refresh: b.Evaluator.Refresh,
-		Left:    left, Stopped: m.stopped,
-		Progress: func(trial.Phase, int) {
-			if !begun && m.Begin != nil {
+	_, _, err = Comparison{
+		Phase: trial.Across, Points: m.points, Rounds: m.Rounds, Before: rounds, Record: record, Left: left,
+		Stopped: m.stopped, Begin: func() {
+			if m.Begin != nil {
 				m.Begin(w)
 			}
-			begun = true
 		},
-	},
-		confirm.Options{
-			Rounds:  cmp.Or(m.Rounds, m.study.Options.Rounds, defaultRounds),
-			Samples: samples,
-			Seed:    stats.FreshSeed(),
-			Lanes:   len(m.points),
-		}, trial.Across, m.points...)
+	}.Run(ctx, b, m.study)
 	return err
 }
-
-const (
-	// defaultRounds are those of a study that does not say.
-	defaultRounds = 10
-	// samples per round, as in a confirmation.
-	samples = 10
-)
 
 func (m *measuring) impossible(rounds []trial.Round, record func(trial.Round) error, point space.Point,
 	invalid error) error {

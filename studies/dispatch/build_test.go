@@ -147,8 +147,9 @@ scale_dispatch_add(program .)
 		made.Variants = append(made.Variants, Variant{
 			Point: point(t, text), Recipe: hostBuild(t, k, k.Workloads[i]).At(point(t, text)),
 		})
-		made.Entries = append(made.Entries, Entry{Device: host.Processor(), Workload: k.Workloads[i].Name, Sizes: k.Workloads[i].Dims,
-			Variant: i})
+		made.Entries = append(made.Entries, Entry{
+			Device: host.Processor(), Workload: k.Workloads[i].Name, Sizes: k.Workloads[i].Dims, Variant: i,
+		})
 	}
 	if err := made.check(); err != nil {
 		t.Fatal(err)

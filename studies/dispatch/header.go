@@ -98,10 +98,8 @@ func (h *header) types() {
 #define %[1]s_CONSTANT static const
 #define %[1]s_FUNCTION static inline
 #endif`, h.upper)
-	h.line("\n/* The parameters of a variant, and how it is built. */")
-	h.line("typedef struct %s_variant {", h.Prefix)
-	h.line("\tconst char *point;\n\tconst char *macros; /* as a compiler takes them, quoted for a shell */\n\tconst " +
-		"char *flags;")
+	h.line("\n/* The parameters of a variant. */")
+	h.line("typedef struct %s_variant {\n\tconst char *point;", h.Prefix)
 	for _, a := range h.Variants[0].Point.Assignments() {
 		h.line("\t%sparam_%s;", cType(a.Value), a.Name)
 	}
@@ -134,12 +132,7 @@ func (h *header) variants() {
 	}
 	h.line("\n%s_CONSTANT %s_variant %s_variants[%s_VARIANTS] = {", h.upper, h.Prefix, h.Prefix, h.upper)
 	for _, v := range h.Variants {
-		var macros []string
-		for _, m := range v.Macros {
-			macros = append(macros, "-D"+m.Name+"="+m.Value)
-		}
-		fields := []string{escape.String(v.Point.String()), escape.String(escape.Shell(macros...)),
-			escape.String(escape.Shell(v.Flags...))}
+		fields := []string{escape.String(v.Point.String())}
 		for _, a := range v.Point.Assignments() {
 			if a.Value.Kind() == space.Text {
 				fields = append(fields, escape.String(a.Value.Define()))

@@ -1,17 +1,13 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
-	"runtime"
 	"slices"
 	"time"
 
-	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/trial"
 	"pawl/space"
@@ -53,13 +49,6 @@ type measuring struct {
 	end    time.Time // of the budget, zero for none
 }
 
-const (
-	// defaultRounds are those of a study that does not say.
-	defaultRounds = 10
-	// samples per round, as in a confirmation.
-	samples = 10
-)
-
 // one measures on one workload what is not measured there yet. Left is how many workloads
 // there are, this one included: they share the time.
 func (m *measuring) one(ctx context.Context, s subject, left int) (Measured, error) {
@@ -80,9 +69,9 @@ func (m *measuring) one(ctx context.Context, s subject, left int) (Measured, err
 		return result, err
 	}
 	rounds := past.Rounds
-	wanted := cmp.Or(m.Rounds, s.study.Options.Rounds, defaultRounds)
+	wanted := across.WantedRounds(s.study, m.Rounds)
 	if !complete(rounds, valid, wanted) {
-		if rounds, err = m.measure(ctx, s, valid, wanted, left); err != nil {
+		if rounds, err = m.measure(ctx, s, valid, left); err != nil {
 			return result, err
 		}
 	}
@@ -112,7 +101,7 @@ func complete(rounds []trial.Round, points []space.Point, wanted int) bool {
 
 // measure measures the points on a workload and returns all rounds of its study.
 func (m *measuring) measure(ctx context.Context, s subject, points []space.Point,
-	wanted, workloads int) ([]trial.Round, error) {
+	workloads int) ([]trial.Round, error) {
 	if err := m.store.Writable(); err != nil {
 		return nil, err
 	}
@@ -125,8 +114,7 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	if err != nil {
 		return nil, err
 	}
-	rounds := past.Rounds
-	left := func() time.Duration { return confirm.Unlimited }
+	var left func() time.Duration
 	if !m.end.IsZero() {
 		share := time.Now().Add(time.Until(m.end) / time.Duration(workloads))
 		left = func() time.Duration { return time.Until(share) }
@@ -143,22 +131,15 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 		return nil, err
 	}
 	defer bench.Close()
-	if m.Begin != nil {
-		m.Begin(s.Workload, len(points))
-	}
-	through, err := confirm.Compare(ctx, search.RetryHung(bench.Evaluator), confirm.Study{
-		Record: func(r trial.Round) error {
-			if err := m.store.Recorder(s.study.ID).Measured(r); err != nil {
-				return err
+	rounds, through, err := across.Comparison{
+		Phase: trial.Dispatch, Points: points, Rounds: m.Rounds, Before: past.Rounds,
+		Record: m.store.Recorder(s.study.ID).Measured, Left: left, Stopped: m.stopped,
+		Begin: func() {
+			if m.Begin != nil {
+				m.Begin(s.Workload, len(points))
 			}
-			rounds = append(rounds, r)
-			return nil
 		},
-		Rounds:  func() []trial.Round { return rounds },
-		Refresh: bench.Evaluator.Refresh,
-		Left:    left, Stopped: m.stopped, Progress: func(trial.Phase, int) {},
-	}, confirm.Options{Rounds: wanted, Samples: samples, Seed: stats.FreshSeed(), Lanes: runtime.NumCPU()},
-		trial.Dispatch, points...)
+	}.Run(ctx, bench, s.study)
 	if err == nil && !through {
 		err = &StoppedError{}
 	}

@@ -1,5 +1,5 @@
 // Package lessons says what all studies of a kernel have taught: which parameters mattered and in
-// which direction, which pairs of them interact, what failed and why, which advice was followed and
+// which direction, what failed and why, which advice was followed and
 // what it brought, what was never tried. It also keeps profiles with the studies that have tried their points, and has
 // a study's winner profiled beside the default once the search is over, which slows no search.
 //
@@ -59,10 +59,8 @@ type Lesson struct {
 	Milliseconds float64     `json:"milliseconds"`
 	Confirmed    int64       `json:"confirmed,omitempty"`
 	// Moves are changes of one parameter, those that matter most first.
-	Moves []Move `json:"moves,omitempty"`
-	// Interactions are pairs of parameters whose changes do not simply add up.
-	Interactions []Interaction `json:"interactions,omitempty"`
-	Failures     []Failure     `json:"failures,omitempty"`
+	Moves    []Move    `json:"moves,omitempty"`
+	Failures []Failure `json:"failures,omitempty"`
 	// Followed is what came of the advice that the default gives.
 	Followed []Followed `json:"followed,omitempty"`
 	// Untried are values that no trial has had.
@@ -93,15 +91,6 @@ func (m Move) Text() string {
 	}
 	return fmt.Sprintf("%s %s → %s: faster in %d of %d pairs, %s times in the middle", m.Param, m.From, m.To, m.Better,
 		m.Pairs, page.Figure(m.Ratio))
-}
-
-// Interaction is two parameters whose changes together do something else than both alone.
-type Interaction struct {
-	Params [2]string `json:"params"`
-	// Squares is in how many sets of four trials both were changed, alone and together; Size is the
-	// median of what the two together did over what each did alone, as a ratio above 1.
-	Squares int     `json:"squares"`
-	Size    float64 `json:"size"`
 }
 
 // Failure is a kind of failure, and the value of a parameter that it goes with.
@@ -194,7 +183,6 @@ func learn(pasts []Past) Lesson {
 		fewest = 1 // there is no second pair of two values
 	}
 	l.Moves = slices.DeleteFunc(Moves(pasts, milliseconds), func(m Move) bool { return !m.agrees(fewest) })
-	l.Interactions = interactions(pasts)
 	l.Failures = failures(pasts)
 	l.Followed = followed(pasts)
 	l.Untried = untried(pasts)

@@ -3,66 +3,13 @@ package lessons
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
-	"pawl/internal/stats"
-	"pawl/search/trial"
 	"pawl/space"
 )
 
-const (
-	// mostInteractions and mostFailures are how many of a kind are shown.
-	mostInteractions = 5
-	mostFailures     = 5
-	// leastInteraction is a ratio from which on two changes do not simply add up.
-	leastInteraction = 1.05
-)
-
-// interactions looks for four trials that differ in two parameters only, all combinations of two
-// values of each: what both changes do together is compared with what each does alone.
-func interactions(pasts []Past) (found []Interaction) {
-	sizes := map[[2]string][]float64{}
-	for _, p := range pasts {
-		times := map[space.Point]float64{}
-		for _, t := range p.Trials {
-			if t.OK() {
-				times[t.Point] = t.Outcome.Milliseconds()
-			}
-		}
-		// A square is a pair in one parameter, and the same pair after one change of another.
-		eachPair(p, func(param string, a, b trial.Trial, from, to string) {
-			for _, other := range a.Point.Assignments() {
-				if other.Name <= param {
-					continue // each pair of parameters once
-				}
-				for _, facts := range p.Study.Space.Params {
-					if facts.Name != other.Name {
-						continue
-					}
-					for _, text := range facts.Values {
-						c, okC := moved(a.Point, other, text)
-						d, okD := moved(b.Point, other, text)
-						if !okC || !okD || times[c] == 0 || times[d] == 0 || text < other.Value.String() {
-							continue
-						}
-						together := math.Log(times[a.Point]) - math.Log(times[b.Point]) - math.Log(times[c]) + math.Log(times[d])
-						sizes[[2]string{param, other.Name}] = append(sizes[[2]string{param, other.Name}], math.Exp(math.Abs(together)))
-					}
-				}
-			}
-		})
-	}
-	for params, all := range sizes {
-		if size := stats.Median(all); len(all) >= 2 && size >= leastInteraction {
-			found = append(found, Interaction{params, len(all), size})
-		}
-	}
-	slices.SortFunc(found, func(a, b Interaction) int {
-		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Params[0]+a.Params[1], b.Params[0]+b.Params[1]))
-	})
-	return found[:min(len(found), mostInteractions)]
-}
+// mostFailures is how many kinds are shown.
+const mostFailures = 5
 
 func moved(p space.Point, a space.Assignment, text string) (space.Point, bool) {
 	if a.Value.String() == text {

@@ -22,10 +22,9 @@ func lessonsCommand(env console.Environment) *cli.Command {
 	return &cli.Command{
 		Name: "lessons", Usage: "say what all studies of a kernel have taught", ArgsUsage: "[KERNEL]",
 		Description: console.Details(
-			"For each device and workload: which parameters mattered and in which direction, which pairs interact, what\n"+
-				"failed and with which values, which advice was followed and what it brought, and what the next study should "+
-				"try. The evidence are trials of one study that\n"+
-				"differ in one parameter alone.",
+			"For each device and workload: which parameters mattered and in which direction, what failed and with\n"+
+				"which values, which advice was followed and what it brought, and what the next study should try. The\n"+
+				"evidence are trials of one study that differ in one parameter alone.",
 			"pawl studies lessons attention", "0 done", "2 no studies of the kernel", "3 internal or environment error",
 			"64 usage"),
 		Flags: o.Flags("out", "db", "json"),
@@ -114,14 +113,9 @@ func printLesson(w io.Writer, l lessons.Lesson) {
 			line("    %s", text)
 		}
 	}
-	var moves, pairs, failed, advice []string
+	var moves, failed, advice []string
 	for _, m := range l.Moves[:min(len(l.Moves), mostMoves)] {
 		moves = append(moves, m.Text())
-	}
-	for _, i := range l.Interactions {
-		pairs = append(pairs,
-			fmt.Sprintf("%s: together %.3g times away from what each does alone, in %s", strings.Join(i.Params[:], " and "),
-				i.Size, page.Count(i.Squares, "set of four trials", "sets of four trials")))
 	}
 	for _, f := range l.Failures {
 		text := fmt.Sprintf("%d × %s", f.Count, f.Reason)
@@ -137,7 +131,6 @@ func printLesson(w io.Writer, l lessons.Lesson) {
 	if len(l.Moves) == 0 {
 		line("  what mattered: not known: too few trials differ in one parameter alone, or they do not agree")
 	}
-	section("what interacts", pairs)
 	section("what failed", failed)
 	section("what advice brought", advice)
 	section("what to try next", l.Next)
