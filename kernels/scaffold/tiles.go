@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,6 +30,11 @@ type TileFunction struct {
 	Heuristics []string `json:"heuristics"`
 	// Dot says that it multiplies matrices.
 	Dot bool `json:"dot"`
+	// Grid is what each axis counts, and Sizes are names in it that the function does not take.
+	Grid  []string `json:"grid"`
+	Sizes []string `json:"sizes"`
+	// Covers has the size that one tile must hold, by the constant of the tile.
+	Covers map[string]string `json:"covers"`
 }
 
 // TileParameter is an argument of such a function.
@@ -41,6 +47,16 @@ type TileParameter struct {
 	Loaded bool `json:"loaded"`
 	Stored bool `json:"stored"`
 	Added  bool `json:"added"`
+	// Shape is what indices of a pointer stay below, nil where the source does not show it, and Beyond how far behind
+	// an index it is read. Stride is the product of sizes that an integer stands for.
+	Shape  []string `json:"shape"`
+	Beyond int      `json:"beyond"`
+	Stride string   `json:"stride"`
+}
+
+// isSize says that an integer is the size of a dimension.
+func (p TileParameter) isSize() bool {
+	return p.Kind == "integer" && !p.HasDefault && p.Stride == "" && !numberName.MatchString(p.Name)
 }
 
 // FromTiles describes a kernel of a source on tiles. The entry may be empty if there is one.
@@ -86,12 +102,10 @@ type tileDescription struct {
 }
 
 var (
-	strideName = regexp.MustCompile(`(?i)stride`)
-	numberName = regexp.MustCompile(`(?i)seed|offset|start`)
+	numberName = regexp.MustCompile(`(?i)stride|seed|offset|start`)
+	indexName  = regexp.MustCompile(`(?i)offset|index|indices|idx|ids|lens|sizes|table|start`)
 	flagName   = regexp.MustCompile(`(?i)^(is|has|use|with|even|do|return|store)_|causal|^even|flag$|mask$`)
 	tileName   = regexp.MustCompile(`(?i)block|tile|group|unroll|split|chunk`)
-	// strideOf is the stride of a tensor along a dimension, each one letter: stride_am.
-	strideOf = regexp.MustCompile(`(?i)^stride_([a-z])([a-z])$`)
 )
 
 // tileOptions are the compiler's own; a function may take one too.
@@ -107,10 +121,11 @@ func (d *tileDescription) manifest(name, file string) string {
 	var text strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&text, format+"\n", arguments...) }
 	for _, p := range d.f.Parameters {
-		if p.Kind == "integer" && !p.HasDefault && !strideName.MatchString(p.Name) && !numberName.MatchString(p.Name) {
+		if p.isSize() {
 			d.dims = append(d.dims, p.Name)
 		}
 	}
+	d.dims = append(slices.Clone(d.f.Sizes), d.dims...)
 	line("# docs/triton.md and docs/manifest.md describe every key.")
 	line("name: %s", name)
 	line("entry: %s", d.f.Name)
@@ -129,6 +144,7 @@ func (d *tileDescription) manifest(name, file string) string {
 	for _, constant := range defines {
 		sizes = append(sizes, constant+": 64")
 	}
+	d.dims = append(d.dims, defines...)
 	line("workloads:")
 	line("  small: {%s}%s", strings.Join(sizes, ", "), d.todo("the sizes of your workload"))
 	if len(defines) > 0 {
@@ -143,7 +159,7 @@ func (d *tileDescription) manifest(name, file string) string {
 		d.argument(line, p)
 	}
 	line("launch:")
-	line("  grid: [%s]%s", d.grid(), d.todo("the grid, as the kernel is launched"))
+	line("  grid: [\"%s\"]%s", d.grid(), d.todo("the grid, as the kernel is launched"))
 	return text.String()
 }
 
@@ -177,6 +193,8 @@ func (d *tileDescription) params(line func(string, ...any)) (defines []string) {
 		case p.HasDefault:
 		case flagName.MatchString(p.Name):
 			line("  %s: {values: [false], default: false}%s", p.Name, d.todo("%s may be true", p.Name))
+		case d.f.Covers[p.Name] != "":
+			line("  %s: {values: [256, 512, 1024, 2048, 4096], default: 1024}", p.Name)
 		case tileName.MatchString(p.Name):
 			line("  %s: {values: [32, 64, 128], default: 64}%s", p.Name, d.todo("the values of %s", p.Name))
 		default:
@@ -216,9 +234,15 @@ func (d *tileDescription) param(line func(string, ...any), name string, values [
 	line("  %s: {values: [%s], default: %s}", name, strings.Join(texts, ", "), first)
 }
 
-// constraint keeps the space to the list of configurations where that is not the product of its
-// values.
+// constraint keeps tiles as large as what they must hold, and the space to the list of configurations where that is
+// not the product of its values.
 func (d *tileDescription) constraint(line func(string, ...any), values map[string][]space.Value) {
+	for i, tile := range slices.Sorted(maps.Keys(d.f.Covers)) {
+		if i == 0 {
+			line("constraints:")
+		}
+		line("  - %s >= %s", tile, d.f.Covers[tile])
+	}
 	product, points := 1, map[string]bool{}
 	var names []string
 	for name, known := range values {
@@ -247,45 +271,23 @@ func (d *tileDescription) constraint(line func(string, ...any), values map[strin
 		each = append(each, "("+point+")")
 	}
 	slices.Sort(each)
-	line("constraints:%s", d.todo("only the %d configurations of @triton.autotune are searched: strike this to search "+
-		"all %d", len(points), product))
-	line("  - %q", strings.Join(each, " || "))
+	if len(d.f.Covers) == 0 {
+		line("constraints:")
+	}
+	line("  - %q%s", strings.Join(each, " || "), d.todo("only the %d configurations of @triton.autotune are searched: "+
+		"strike this to search all %d", len(points), product))
 }
 
-// shape is what a buffer is taken to be: that of its strides where they tell, or room for all.
-func (d *tileDescription) shape(pointer string) (shape []string, known bool) {
-	for _, p := range d.f.Parameters {
-		match := strideOf.FindStringSubmatch(p.Name)
-		if match == nil || !strings.EqualFold(match[1], pointer[:1]) {
-			continue
-		}
-		at := slices.IndexFunc(d.dims, func(dim string) bool { return strings.EqualFold(dim, match[2]) })
-		if at < 0 {
-			return d.dims, false
-		}
-		shape = append(shape, d.dims[at])
-	}
-	if shape == nil {
+// shape is what a buffer is taken to be: what the source shows, or room for all.
+func (d *tileDescription) shape(p TileParameter) (shape []string, known bool) {
+	if len(p.Shape) == 0 {
 		return d.dims, len(d.dims) == 1
 	}
+	shape = slices.Clone(p.Shape)
+	if p.Beyond > 0 && len(shape) == 1 {
+		shape[0] = fmt.Sprintf("%s + %d", shape[0], p.Beyond)
+	}
 	return shape, true
-}
-
-// stride is the distance along a dimension, as far as the name tells.
-func (d *tileDescription) stride(name string) (value string, known bool) {
-	match := strideOf.FindStringSubmatch(name)
-	if match == nil {
-		return d.dims[len(d.dims)-1], len(d.dims) <= 2
-	}
-	shape, known := d.shape(match[1])
-	if !known {
-		return "1", false
-	}
-	at := slices.IndexFunc(shape, func(dim string) bool { return strings.EqualFold(dim, match[2]) })
-	if at == len(shape)-1 {
-		return "1", true
-	}
-	return strings.Join(shape[at+1:], " * "), true
 }
 
 func (d *tileDescription) argument(line func(string, ...any), p TileParameter) {
@@ -299,9 +301,12 @@ func (d *tileDescription) argument(line func(string, ...any), p TileParameter) {
 		if d.f.Dot {
 			element = "f16"
 		}
-		shape, known := d.shape(p.Name)
+		shape, known := d.shape(p)
 		more := ""
 		switch {
+		case indexName.MatchString(p.Name) && !p.Stored:
+			element, more = "i32", fmt.Sprintf(", fill: sorted, range: [0, %s]", d.dims[len(d.dims)-1])
+			look = d.todo("what %s holds: it is taken for offsets", p.Name)
 		case p.Added:
 			more = ", out: true, init: 0"
 		case p.Stored && p.Loaded:
@@ -309,49 +314,29 @@ func (d *tileDescription) argument(line func(string, ...any), p TileParameter) {
 		case p.Stored:
 			more = ", out: true"
 		}
-		look = d.todo("the type of %s", p.Name)
+		look += d.todo("the type of %s", p.Name)
 		if !known {
 			look += d.todo("the shape of %s; it has room for all sizes multiplied", p.Name)
 		}
 		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.Name, element, strings.Join(shape, ", "), more, look)
 	case p.Kind == "float":
 		line("  - {name: %s, type: f32, value: 0.5}%s", p.Name, d.todo("the value of %s", p.Name))
-	case strideName.MatchString(p.Name):
-		value, known := d.stride(p.Name)
-		if !known {
-			look = d.todo("the stride %s", p.Name)
-		}
-		line("  - {name: %s, type: i32, value: %q}%s", p.Name, value, look)
+	case p.Stride != "":
+		line("  - {name: %s, type: i32, value: %q}", p.Name, p.Stride)
 	case slices.Contains(d.dims, p.Name):
 		line("  - {name: %s, type: i32, value: %s}", p.Name, p.Name)
+	case strings.Contains(strings.ToLower(p.Name), "stride"):
+		line("  - {name: %s, type: i32, value: %s}%s", p.Name, d.dims[len(d.dims)-1], d.todo("the stride %s", p.Name))
 	default:
 		line("  - {name: %s, type: i32, value: 42}%s", p.Name, d.todo("the value of %s", p.Name))
 	}
 }
 
-// grid proposes a program for each tile.
+// grid is what the source shows.
 func (d *tileDescription) grid() string {
-	var tiles []string
-	for _, p := range d.f.Parameters {
-		suffix, found := strings.CutPrefix(strings.ToUpper(p.Name), "BLOCK_")
-		if !found || p.Kind != "constant" {
-			continue
-		}
-		suffix = strings.TrimPrefix(suffix, "SIZE_")
-		if dim := slices.IndexFunc(d.dims, func(dim string) bool { return strings.EqualFold(dim, suffix) }); dim >= 0 &&
-			suffix != "K" {
-			tiles = append(tiles, fmt.Sprintf("cdiv(%s, %s)", d.dims[dim], p.Name))
-		}
+	axes := d.f.Grid
+	if len(axes) == 0 {
+		axes = []string{"1"}
 	}
-	if len(tiles) > 0 {
-		return fmt.Sprintf("%q", strings.Join(tiles, " * "))
-	}
-	if len(d.dims) == 1 {
-		for _, p := range d.f.Parameters {
-			if p.Kind == "constant" && strings.Contains(strings.ToUpper(p.Name), "BLOCK") {
-				return fmt.Sprintf("%q", fmt.Sprintf("cdiv(%s, %s)", d.dims[0], p.Name))
-			}
-		}
-	}
-	return d.dims[0]
+	return strings.Join(axes, `", "`)
 }

@@ -80,13 +80,18 @@ func TestDescribedKernelsCompile(t *testing.T) {
 	for file, test := range map[string]struct {
 		outputs []string
 		has     string
+		shows   string // of shapes, strides and the grid
 	}{
-		"softmax":         {[]string{"output_ptr"}, "num_stages: {values"},
-		"matmul":          {[]string{"c_ptr"}, "only the 3 configurations of @triton.autotune are searched"},
-		"layer_norm":      {[]string{"Y", "Mean", "Rstd"}, "HAS_BIAS: {values: [false]"},
-		"flash_attention": {[]string{"Out"}, "defines: {HEAD_DIM: HEAD_DIM}"},
-		"grouped":         {[]string{"c_ptr"}, "defines: {NUM_SM: NUM_SM}"},
-		"dropout":         {[]string{"output_ptr", "mask_ptr"}, "{name: seed, type: i32, value: 42}"},
+		"softmax": {[]string{"output_ptr"}, "num_stages: {values", "BLOCK_SIZE >= n_cols"},
+		"matmul": {[]string{"c_ptr"}, "only the 3 configurations of @triton.autotune are searched",
+			`grid: ["cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)"]`},
+		"layer_norm": {[]string{"Y", "Mean", "Rstd"}, "HAS_BIAS: {values: [false]",
+			"{name: Mean, type: f32, shape: [ROWS], out: true}"},
+		"flash_attention": {[]string{"Out"}, "defines: {HEAD_DIM: HEAD_DIM}",
+			`grid: ["cdiv(N_CTX, BLOCK_M)", "Z"]`},
+		"grouped": {[]string{"c_ptr"}, "defines: {NUM_SM: NUM_SM}", "{name: bias_ptr, type: f16, shape: [N]}"},
+		"dropout": {[]string{"output_ptr", "mask_ptr"}, "{name: seed, type: i32, value: 42}",
+			"shape: [n_elements], out: true}"},
 	} {
 		folder := filepath.Join(t.TempDir(), file)
 		made, err := scaffold.Write(folder, scaffold.Source{
@@ -98,10 +103,11 @@ func TestDescribedKernelsCompile(t *testing.T) {
 			continue
 		}
 		manifest, err := os.ReadFile(filepath.Join(folder, kernels.ManifestName))
-		if err != nil || !strings.Contains(string(manifest), test.has) || len(made.Open) == 0 {
+		if err != nil || !strings.Contains(string(manifest), test.has) || len(made.Open) == 0 ||
+			!strings.Contains(string(manifest), test.shows) {
 			t.Errorf("%s: %v\n%s", file, err, manifest)
 		}
-		if strings.Contains(string(manifest), "constraints") != (file == "matmul") {
+		if strings.Contains(string(manifest), "constraints") != (file == "matmul" || file == "softmax") {
 			t.Errorf("%s: %s", file, manifest)
 		}
 		k, err := kernels.Load(folder, kernels.CUDA)
