@@ -168,6 +168,7 @@ func (f *fuzzer) discern(ctx context.Context, p Prepared) error {
 	if f.discerned || p.Failure != nil {
 		return nil
 	}
+	var same string
 	for _, c := range append([]check.Case{f.WorkloadCase()}, f.FullCases(p.Point)...) {
 		outputs, err := f.Outputs(ctx, p, c)
 		if err != nil || outputs == nil {
@@ -181,17 +182,17 @@ func (f *fuzzer) discern(ctx context.Context, p Prepared) error {
 				return err
 			}
 		}
-		zero, err := outputs.Blind(c, other)
-		if err != nil {
+		if same, err = outputs.Blind(c, other); err != nil {
 			return err
 		}
-		if !zero {
+		if same == "" {
 			f.discerned = true
 			return nil
 		}
 	}
-	return &check.BlindError{Case: f.WorkloadCase(), Result: "a kernel that writes zeros",
-		Reason: "the right answers are zeros here and in every other case: give the inputs content that leads to others"}
+	return &check.BlindError{Case: f.WorkloadCase(), Result: "a kernel that never reads its inputs",
+		Reason: "the right answers are " + same + " here and in every other case: give the inputs content that leads to " +
+			"others"}
 }
 
 // BlindFailure is the failure of a configuration whose check is blind, for who judges one; nil for other errors.

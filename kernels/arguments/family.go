@@ -146,6 +146,11 @@ func (a Argument) fixed() bool {
 	return slices.Contains(constants, a.Fill) && !random
 }
 
+// Drawn reports whether another seed gives an input other numbers.
+func (l List) Drawn() bool {
+	return slices.ContainsFunc(l, func(a Argument) bool { return (!a.Written() || a.Inout) && a.Shape != nil && !a.fixed() })
+}
+
 // Families returns the families that change at least one input of the kernel.
 func (l List) Families() []string {
 	var found []string

@@ -12,9 +12,11 @@ import (
 type description struct {
 	name, backend, source, reference string
 	signature
-	macros []macro
-	fixed  []string // macros that have a number whatever the compiler is told
-	open   []string
+	macros  []macro
+	globals []global
+	vector  bool     // it has the processor's vector instructions
+	fixed   []string // macros that have a number whatever the compiler is told
+	open    []string
 }
 
 // todo notes something that a person has to look at, and returns it as a comment.
@@ -36,6 +38,10 @@ func (d *description) manifest() string {
 	line("params:")
 	var flags string
 	for _, m := range d.macros {
+		if m.word != "" {
+			line("  %s: {values: [%s], default: %s}%s", m.name, m.word, m.word, d.todo("what else %s may be", m.name))
+			continue
+		}
 		line("  %s: {values: %s, default: %d}", m.name, list(m.values()), m.value)
 	}
 	numbers := 0
@@ -71,11 +77,15 @@ func (d *description) manifest() string {
 	for _, p := range d.parameters {
 		d.argument(line, p, dims)
 	}
+	d.symbols(line)
 	if d.backend == kernels.CUDA {
 		d.launch(line, dims)
 	}
+	if d.vector {
+		flags = strings.TrimPrefix(flags+`", "-march=native`, `", "`)
+	}
 	if flags != "" {
-		line("flags: [%q]", flags)
+		line("flags: [\"%s\"]", flags)
 	}
 	return text.String()
 }
@@ -149,8 +159,13 @@ func (d *description) argument(line func(string, ...any), p parameter, dims []st
 		}
 		if p.changed {
 			more, look = ", inout: true, fill: uniform",
-				d.todo("what %s holds before a launch: the source adds to it, or the like; init: 0 instead where it starts at "+
-					"a number", p.name)
+				d.todo("what %s holds before a launch: the source reads it, and does not declare it const; init: 0 instead "+
+					"where it starts at a number", p.name)
+		}
+		shape := dims
+		if len(dims) == 1 && p.square {
+			shape = []string{dims[0], dims[0]}
+			look += d.todo("the shape of %s: an index of it has %s multiplied", p.name, dims[0])
 		}
 		if len(dims) > 1 {
 			look += d.todo("the shape of %s; it has room for all sizes multiplied", p.name)
@@ -158,7 +173,7 @@ func (d *description) argument(line func(string, ...any), p parameter, dims []st
 		if p.out && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
-		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(dims, ", "), more, look)
+		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(shape, ", "), more, look)
 	case p.isSize():
 		line("  - {name: %s, type: %s, value: %s}", p.name, p.element, d.dimension(p))
 	default:

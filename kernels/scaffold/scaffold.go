@@ -73,6 +73,8 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		reference: reference,
 		signature: s,
 		macros:    macros(source),
+		globals:   globals(source, s.body, backend),
+		vector:    strings.Contains(source, "immintrin.h"),
 		fixed:     fixed(source),
 	}
 	text := d.manifest()
@@ -83,7 +85,7 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		Files: []kernels.File{
 			{Name: kernels.ManifestName, Content: []byte(text)},
 			{Name: file, Content: content},
-			{Name: reference, Content: append([]byte(referenceNote), s.plain(source)...)},
+			{Name: reference, Content: append([]byte(referenceNote), s.plain(s.given(source, d.globals))...)},
 		},
 		Open: d.open,
 	}, nil
@@ -131,6 +133,10 @@ func choose(source, entry, backend string) (signature, error) {
 		kind = "__global__ function"
 	}
 	switch {
+	case len(names) == 0 && backend == kernels.Host && len(returning(source)) > 0:
+		name := returning(source)[0]
+		return signature{}, fmt.Errorf("function %s returns a number, and a result is what a kernel writes: add void "+
+			"%s_result(..., T *result) { *result = %s(...); } and describe that", name, name, name)
 	case len(names) == 0:
 		return signature{}, fmt.Errorf("it defines no %s that takes numbers or pointers to numbers", kind)
 	case entry != "":

@@ -29,12 +29,12 @@ void pointers(float **p) {}
 void nothing(void) {}
 `
 	for backend, want := range map[string][]string{
-		kernels.CUDA: {"transform [{x f32 true false false} {y f32 true true false} {n i32 false false false} {alpha f64 " +
-			"false false false}]"},
+		kernels.CUDA: {"transform [{x f32 true false false false} {y f32 true true false false} {n i32 false false false false} {alpha f64 " +
+			"false false false false}]"},
 		kernels.Host: {
-			"transform [{x f32 true false false} {y f32 true true false} {n i32 false false false} {alpha f64 false false " +
-				"false}]",
-			"plain [{a f32 true false false} {b f32 true true false} {rows i64 false false false} {cols i32 false false false}]",
+			"transform [{x f32 true false false false} {y f32 true true false false} {n i32 false false false false} {alpha f64 false false " +
+				"false false}]",
+			"plain [{a f32 true false false false} {b f32 true true false false} {rows i64 false false false false} {cols i32 false false false false}]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
@@ -54,13 +54,13 @@ void nothing(void) {}
 
 func TestMacros(t *testing.T) {
 	found := macros("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef " +
-		"GUARD_H\n#define GUARD_H\n#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n")
-	if fmt.Sprint(found) != "[{BLOCK 64} {FAST 0}]" {
+		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n")
+	if fmt.Sprint(found) != "[{BLOCK 64 } {FAST 0 } {REAL 0 long double}]" {
 		t.Errorf("%v", found)
 	}
 	for m, want := range map[macro]string{
-		{"BLOCK", 64}: "[16 32 64 128 256]", {"FAST", 0}: "[0 1]", {"UNROLL", 1}: "[0 1]", {"BLOCK", 1}: "[1 2 4]",
-		{"K", 3}: "[1 3 6 12]",
+		{"BLOCK", 64, ""}: "[16 32 64 128 256]", {"FAST", 0, ""}: "[0 1]", {"UNROLL", 1, ""}: "[0 1]",
+		{"BLOCK", 1, ""}: "[1 2 4]", {"K", 3, ""}: "[1 3 6 12]",
 	} {
 		if got := fmt.Sprint(m.values()); got != want {
 			t.Errorf("%v: %s, want %s", m, got, want)
@@ -112,7 +112,7 @@ func TestFoldersLoad(t *testing.T) {
 
 func TestWhatCannotBeDescribed(t *testing.T) {
 	for source, want := range map[string]string{
-		"int f(int x) { return x; }":                 "no function that returns nothing",
+		"int f(int x) { return x; }":                 "function f returns a number",
 		"void f(float *x) {}\nvoid g(float *x) {}":   "f, g; name one with --entry",
 		"void f(struct s *x) {}":                     "function f cannot be described",
 		"void f(float *x, int (*callback)(int)) {}":  "no function",
@@ -223,5 +223,47 @@ func TestStylesOfSources(t *testing.T) {
 		if _, err := From("k", "k.cu", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// Variables of the source, words, squares and vector instructions are described, so that the default is checked as
+// it stands.
+func TestSourceBeyondItsArguments(t *testing.T) {
+	source := `#include <immintrin.h>
+#define TAPS 9
+#ifndef REAL
+#define REAL float
+#endif
+float weights[TAPS][2];
+int shift;
+static int own;
+const float fixed[3];
+void filter(float *x, float *y, int n) {
+	int local;
+	y[0] = x[n * 2] + weights[0][shift] + own + fixed[0];
+}
+`
+	made, err := From("new", "filter.c", []byte(source), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, reference := string(made.Files[0].Content), string(made.Files[2].Content)
+	for _, want := range []string{
+		"REAL: {values: [float], default: float} # look", "{name: x, type: f32, shape: [N, N], inout: true",
+		"{name: weights, type: f32, shape: [9, 2], fill: uniform, symbol: weights} # look",
+		"{name: shift, type: i32, value: 1, symbol: shift} # look", `flags: ["-march=native"]`,
+	} {
+		if !strings.Contains(manifest, want) {
+			t.Errorf("no %s in\n%s", want, manifest)
+		}
+	}
+	if strings.Count(manifest, "symbol") != 2 ||
+		!strings.Contains(reference, "void filter(float *x, float *y, int n, const float weights[TAPS][2], int shift) {") {
+		t.Errorf("%s\n%s", manifest, reference)
+	}
+	cuda := "__constant__ float taps[4];\nfloat host[3];\nextern \"C\" __global__ void f(float *y) { y[0] = taps[1]; }\n"
+	if made, err = From("new", "f.cu", []byte(cuda), ""); err != nil ||
+		!strings.Contains(string(made.Files[0].Content), "shape: [4], fill: uniform, symbol: taps}") {
+		t.Errorf("%v\n%s", err, made.Files)
 	}
 }

@@ -18,6 +18,7 @@ type signature struct {
 	space    string
 	template []templated
 	header   string
+	body     string
 	refused  error // why it cannot be described
 }
 
@@ -39,6 +40,7 @@ type parameter struct {
 	pointer bool
 	out     bool // a pointer to what is not const
 	changed bool // the source adds to it, or the like
+	square  bool // an index has the size multiplied: rows of it
 }
 
 // elementOf has the manifest's names of C's types.
@@ -59,8 +61,20 @@ var (
 	bounds = regexp.MustCompile(`__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)`)
 	// directive is a line for the preprocessor, which may stand between a function's words.
 	directive = regexp.MustCompile(`(?m)^[ \t]*#(?:\\\r?\n|[^\n])*`)
-	function  = regexp.MustCompile(`((?:\b\w+\s+)*)void\s+([A-Za-z_]\w*)\s*\(([^()]*)\)\s*\{`)
+	function  = regexp.MustCompile(`((?:\b\w+\s+)+)([A-Za-z_]\w*)\s*\(([^()]*)\)\s*\{`)
 )
+
+// returning are the functions of a source that return a number.
+func returning(source string) (names []string) {
+	text := directive.ReplaceAllString(withoutNoise(source), "")
+	for _, match := range function.FindAllStringSubmatch(text, -1) {
+		kind := strings.Fields(match[1])
+		if len(kind) > 0 && elementOf[kind[len(kind)-1]] != "" && kind[0] != "static" && match[2] != "main" {
+			names = append(names, match[2])
+		}
+	}
+	return names
+}
 
 // signatures returns the functions without a result that a source defines and that can be
 // called from elsewhere, in its order: for CUDA those are __global__, whatever hides the others
@@ -70,6 +84,9 @@ func signatures(source, backend string) (found []signature) {
 	text = bounds.ReplaceAllString(text, " ")
 	for _, at := range function.FindAllStringSubmatchIndex(text, -1) {
 		words := strings.Fields(text[at[2]:at[3]])
+		if !slices.Contains(words, "void") {
+			continue
+		}
 		s := signature{name: text[at[4]:at[5]], space: namespaceAt(text[:at[0]])}
 		if header := template.FindStringSubmatch(text[:at[0]]); header != nil {
 			s.header, s.template = strings.TrimSpace(header[0]), templateParameters(header[1])
@@ -82,7 +99,9 @@ func signatures(source, backend string) (found []signature) {
 			continue
 		}
 		if s.parameters, s.refused = parameters(text[at[6]:at[7]], s.template); s.refused == nil {
-			s.findChanged(body(text[at[1]:]))
+			s.body = body(text[at[1]:])
+			s.findChanged(s.body)
+			s.findSquare(s.body)
 		}
 		found = append(found, s)
 	}
@@ -124,6 +143,19 @@ func (s *signature) findChanged(body string) {
 			name := `\b` + regexp.QuoteMeta(p.name)
 			s.parameters[i].changed = regexp.MustCompile(`atomic\w+\s*\(\s*&?\s*`+name+`\b`).MatchString(body) ||
 				readsElement(body, regexp.MustCompile(name+`\s*\[`))
+		}
+	}
+}
+
+// findSquare notes which arrays have an index with the only size multiplied: x[i * n + j] is no vector of n.
+func (s *signature) findSquare(body string) {
+	for _, size := range s.parameters {
+		for i, p := range s.parameters {
+			if p.pointer && !size.pointer && size.isSize() {
+				times := regexp.QuoteMeta(size.name)
+				s.parameters[i].square = p.square || regexp.MustCompile(`\b`+regexp.QuoteMeta(p.name)+
+					`\s*(?:\[[^\];]*|\+[^;,]*)(?:\*\s*`+times+`\b|\b`+times+`\s*\*)`).MatchString(body)
+			}
 		}
 	}
 }
@@ -269,14 +301,15 @@ func newParameter(text string, of []templated) (parameter, error) {
 
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// macro is a number that a source defines unless somebody else has.
+// macro is a number, or a word, that a source defines unless somebody else has.
 type macro struct {
 	name  string
 	value int64
+	word  string
 }
 
 var guarded = regexp.MustCompile(
-	`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d{1,9})\)?[ \t]*\r?$`)
+	`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?:\(?(\d{1,9})\)?|([A-Za-z_][\w ]*?))[ \t]*\r?$`)
 
 // macros returns those in the order of the source.
 func macros(source string) (found []macro) {
@@ -284,14 +317,16 @@ func macros(source string) (found []macro) {
 		if match[1] != match[2] {
 			continue
 		}
-		m := macro{name: match[1]}
-		fmt.Sscan(match[3], &m.value)
+		m := macro{name: match[1], word: match[4]}
+		if m.word == "" {
+			fmt.Sscan(match[3], &m.value)
+		}
 		found = append(found, m)
 	}
 	return found
 }
 
-var unguarded = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*)[ \t]+\(?\d{1,9}\)?[ \t]*\r?$`)
+var unguarded = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*)[ \t]+\(?(\d{1,9})\)?[ \t]*\r?$`)
 
 // fixed are the macros with a number that the source defines whatever a compiler is told.
 func fixed(source string) (names []string) {

@@ -25,30 +25,36 @@ const largestCopy = 256 << 20
 
 // Blind returns an error where a result without work is within the tolerance of the right answer, and is not the
 // right answer: zeros, the answer to other inputs, a copy of an input. Other is what the same kernel wrote for another
-// seed; nil where there is none. Zero reports whether the right answer is zeros.
-func (o *Outputs) Blind(c Case, other *Outputs) (zero bool, err error) {
+// seed; nil where there is none. Same is how the right answer says nothing about inputs: zeros, or that of others.
+func (o *Outputs) Blind(c Case, other *Outputs) (same string, err error) {
 	zeros := make([][]byte, len(o.answer.want))
 	for i, want := range o.answer.want {
 		zeros[i] = make([]byte, len(want))
 	}
 	passes, exact, err := o.answer.accepts(zeros)
 	if err != nil || passes && !exact {
-		return false, o.blind(c, "a kernel that writes zeros", err)
+		return "", o.blind(c, "a kernel that writes zeros", err)
 	}
-	zero = exact
+	if exact {
+		same = "zeros"
+	}
 	if other != nil {
-		if passes, exact, err := o.answer.accepts(other.answer.want); err != nil || passes && !exact {
-			return zero, o.blind(c, "a kernel that never reads its inputs", err)
+		passes, exact, err := o.answer.accepts(other.answer.want)
+		if err != nil || passes && !exact {
+			return same, o.blind(c, "a kernel that never reads its inputs", err)
+		}
+		if exact && same == "" && o.answer.kernel.Arguments.Drawn() {
+			same = "those to other inputs"
 		}
 	}
 	copies, name, err := o.copies(c)
 	if copies == nil || err != nil {
-		return zero, err
+		return same, err
 	}
 	if passes, exact, err := o.answer.accepts(copies); err != nil || passes && !exact {
-		return zero, o.blind(c, "a kernel that copies "+name, err)
+		return same, o.blind(c, "a kernel that copies "+name, err)
 	}
-	return zero, nil
+	return same, nil
 }
 
 // accepts reports whether outputs are within the tolerance, and whether they are the right answer itself.
