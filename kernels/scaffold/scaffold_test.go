@@ -29,12 +29,13 @@ void pointers(float **p) {}
 void nothing(void) {}
 `
 	for backend, want := range map[string][]string{
-		kernels.CUDA: {"transform [{x f32 true false false false} {y f32 true true false false} {n i32 false false false false} {alpha f64 " +
-			"false false false false}]"},
+		kernels.CUDA: {"transform [{x f32 true false false false} {y f32 true true false false} " +
+			"{n i32 false false false false} {alpha f64 false false false false}]"},
 		kernels.Host: {
-			"transform [{x f32 true false false false} {y f32 true true false false} {n i32 false false false false} {alpha f64 false false " +
-				"false false}]",
-			"plain [{a f32 true false false false} {b f32 true true false false} {rows i64 false false false false} {cols i32 false false false false}]",
+			"transform [{x f32 true false false false} {y f32 true true false false} {n i32 false false false false} " +
+				"{alpha f64 false false false false}]",
+			"plain [{a f32 true false false false} {b f32 true true false false} {rows i64 false false false false} " +
+				"{cols i32 false false false false}]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
@@ -54,7 +55,8 @@ void nothing(void) {}
 
 func TestMacros(t *testing.T) {
 	found := macros("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef " +
-		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n")
+		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n" +
+		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n")
 	if fmt.Sprint(found) != "[{BLOCK 64 } {FAST 0 } {REAL 0 long double}]" {
 		t.Errorf("%v", found)
 	}
