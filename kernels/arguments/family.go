@@ -148,7 +148,9 @@ func (a Argument) fixed() bool {
 
 // Drawn reports whether another seed gives an input other numbers.
 func (l List) Drawn() bool {
-	return slices.ContainsFunc(l, func(a Argument) bool { return (!a.Written() || a.Inout) && a.Shape != nil && !a.fixed() })
+	return slices.ContainsFunc(l, func(a Argument) bool {
+		return (!a.Written() || a.Inout) && a.Shape != nil && !a.fixed()
+	})
 }
 
 // Families returns the families that change at least one input of the kernel.
