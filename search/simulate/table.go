@@ -74,10 +74,8 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	}
 	for _, s := range samplers {
 		for _, h := range s.Help {
-			fmt.Fprintf(text,
-				"%s at %d: gains %+.3f [%+.3f, %+.3f] by seed, more than 0.01 worse in %.0f %% of the seeds and %.3f at most; "+
-					"worst seed %.3f, without %.3f\n",
-				s.Sampler, h.Budget, h.Gain.Mean, h.Gain.Low, h.Gain.High, 100*h.Worse, h.Lost, h.Worst, h.WorstWithout)
+			fmt.Fprintf(text, "%s at %d: gains %+.3f [%+.3f, %+.3f] by seed\n",
+				s.Sampler, h.Budget, h.Gain.Mean, h.Gain.Low, h.Gain.High)
 		}
 	}
 	for _, s := range samplers {

@@ -2,7 +2,6 @@ package studycmd
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +18,6 @@ type raceOptions struct {
 	console.Common
 	simulate.Options
 	samplers string // separated by commas, empty for all
-	figure   string // the file for the curves, empty for none
 	settings string // changes to the samplers' settings, empty for none
 }
 
@@ -119,7 +117,6 @@ func SimulateCommand(env console.Environment) *cli.Command {
 				DefaultText: "one per core",
 				Usage:       "how many searches at a time",
 			},
-			&cli.StringFlag{Name: "figure", Destination: &o.figure, Usage: "write the curves to this SVG `FILE`"},
 		}, o.Flags("json")...),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			o.Files = arguments
@@ -148,12 +145,6 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 	finish()
 	if err != nil {
 		return err
-	}
-	if o.figure != "" {
-		if err := page.WriteFile(o.figure, report.WriteSVG); err != nil {
-			return err
-		}
-		fmt.Fprintf(env.Stderr, "wrote %s\n", o.figure)
 	}
 	if o.JSON {
 		return page.JSON(env.Stdout, "pawl simulate", 1, report)
