@@ -8,8 +8,9 @@ import (
 // Depth says how many trials are worth having in flight, asked and not yet finished.
 //
 // A device that takes of the compiled points the one with the largest acquisition by the answers so far
-// has the more to choose from the more there are, and compilers have nothing better to do: all that
-// are allowed.
+// has the more to choose from the more there are, and compilers have nothing better to do: where time is
+// what is limited, all that are allowed. Where trials are, few at first: a device without anything better
+// to do measures what was asked without an answer, and each of those is a trial.
 //
 // A device that takes them in the order asked measures each by what was known when it was asked.
 // Every trial in flight is one that was asked without the answers of the others: a
@@ -25,12 +26,17 @@ type Depth struct {
 	// Chosen says that a device takes the compiled point with the largest acquisition. Several devices
 	// together take more than one, so that less is left to choose from, and count as if they did not.
 	Chosen bool
+	// Timed says that time alone limits the search.
+	Timed bool
 }
 
 // What has won by measurement.
 const (
 	// firstAhead is the number in flight before anything has finished. For each trial that has there is one more.
 	firstAhead = 5
+	// chosenAhead is that number where a device chooses and trials are limited. For every third that has there is one
+	// more.
+	chosenAhead = 4
 	// compilerSlack is how many times as many points are being compiled as a device needs on
 	// average: points differ, and a device that waits is dearer than a stale question.
 	compilerSlack = 2.0
@@ -52,7 +58,10 @@ const (
 // the clock, so that a resumed study asks as the undisturbed one.
 func (d Depth) At(finished int, compiling, measuring time.Duration) int {
 	if d.Chosen && d.Width == 1 {
-		return d.Most
+		if d.Timed {
+			return d.Most
+		}
+		return min(d.Most, chosenAhead+finished/3)
 	}
 	depth := min(d.Most, max(firstAhead, d.Width+1)+finished)
 	if finished >= trustedCosts && measuring > 0 {

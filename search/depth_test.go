@@ -37,8 +37,13 @@ func TestDepth(t *testing.T) {
 	}
 	// Twice as long to compile as to measure: in the order asked five would do.
 	for _, finished := range []int{0, 20} {
-		if got := (search.Depth{Most: 16, Width: 1, Chosen: true}).At(finished, 40*second, 20*second); got != 16 {
-			t.Errorf("%d in flight after %d trials where the device chooses, want all 16", got, finished)
+		choosing := search.Depth{Most: 16, Width: 1, Chosen: true}
+		if got, want := choosing.At(finished, 40*second, 20*second), 4+finished/3; got != want {
+			t.Errorf("%d in flight after %d trials where the device chooses, want %d", got, finished, want)
+		}
+		choosing.Timed = true
+		if got := choosing.At(finished, 40*second, 20*second); got != 16 {
+			t.Errorf("%d in flight after %d trials where time is the limit, want all 16", got, finished)
 		}
 	}
 	if got := (search.Depth{Most: 16, Width: 2, Chosen: true}).At(0, 0, 0); got != 5 {

@@ -50,13 +50,26 @@ func (l limits) costWeight() float64 {
 // one costs as much as several asks.
 const regretEvery = 10
 
-// littleLeft reports whether the rest of the space is not worth the time.
+// littleLeft reports whether the rest of the space is not worth the time. A model alone does not decide that: it knows
+// nothing of a region that looks like others and that no trial has met. So once the model says so, points are drawn
+// uniformly, and it must say so again after them.
 func (l limits) littleLeft() bool {
-	if observed := len(l.study.view.Observations); l.options.Regret == 0 || observed == 0 || observed%regretEvery != 0 {
+	if l.options.Regret == 0 {
+		return false
+	}
+	draws := l.options.Settings.Regret.Draws
+	if len(l.study.draws) > 0 { // it has begun, perhaps before an interruption
+		l.study.wanted = draws
+	}
+	if observed := len(l.study.view.Observations); observed == 0 || observed%regretEvery != 0 {
 		return false
 	}
 	regret, known := sampler.EstimateRegret(l.study.view, *l.options.Settings, l.options.Seed)
-	return known && regret.Left <= float64(l.options.Regret)
+	if !known || regret.Left > float64(l.options.Regret) {
+		return false
+	}
+	l.study.wanted = draws
+	return l.study.drawn() >= draws
 }
 
 // targetMet compares the best trial with the default, the first one.

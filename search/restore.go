@@ -22,8 +22,12 @@ func (s *study) restore(history []trial.Trial) (running []trial.Trial, err error
 		}
 		asked = append(asked, s.pool.Keep(index))
 	}
+	first := len(s.forced)
 	s.forced = append(asked, s.forced[min(len(asked), len(s.forced)):]...)
-	for _, t := range history {
+	for i, t := range history {
+		if i >= first && (s.uniform || s.draw(i) == asked[i]) {
+			s.draws[i] = true
+		}
 		trial, err := s.propose()
 		if err != nil {
 			return nil, fmt.Errorf("trial %d of the record: %w", t.Number, err)

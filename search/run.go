@@ -134,6 +134,7 @@ func (e *engine) result() trial.Result {
 		Dead:     e.ineffective,
 	}
 	if regret, known := sampler.EstimateRegret(e.study.view, *e.options.Settings, e.options.Seed); known {
+		regret.Draws = e.study.drawn()
 		r.Regret = &regret
 	}
 	return r

@@ -34,6 +34,11 @@ type study struct {
 	// asked.
 	forced  []int
 	elapsed time.Duration // the study's active time when the last trial finished
+	// draws are the trials whose points were drawn uniformly; wanted is how many there are to be. With a uniform sampler
+	// all are.
+	draws   map[int]bool
+	wanted  int
+	uniform bool
 }
 
 var _ goptuna.RelativeSampler = (*study)(nil)
@@ -46,7 +51,7 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 	pool = pool.Growing()
 	s := &study{
 		pool: pool, view: sampler.NewView(pool), sampler: chooser, seed: options.Seed,
-		recorder: recorder,
+		recorder: recorder, uniform: options.Sampler == "random", draws: map[int]bool{},
 	}
 	s.view.Earlier = options.Earlier
 	// goptuna's parameters are all categorical, with the position of the value as the
@@ -96,14 +101,18 @@ func (s *study) depth(options Options) int {
 			measuring += t.Outcome.Spent.Check + t.Outcome.Spent.Measure
 		}
 	}
-	depth := Depth{options.Ahead, options.Width, options.AsPrepared && sampler.Ranks(s.sampler)}
+	depth := Depth{options.Ahead, options.Width, options.AsPrepared && sampler.Ranks(s.sampler), options.Trials == 0}
 	return depth.At(finished, compiling, measuring)
 }
 
-// nextToMeasure returns which of some pending trials is to be measured first, by what is known now.
+// nextToMeasure returns which of some pending trials is to be measured first, by what is known now. What was drawn
+// promises little and is what a search that wants it waits for.
 func (s *study) nextToMeasure(trials []trial.Trial) int {
 	var points []int
-	for _, t := range trials {
+	for i, t := range trials {
+		if s.draws[t.Number] {
+			return i
+		}
 		index, err := s.index(t.Number)
 		if err != nil {
 			panic(fmt.Sprintf("search: a pending trial is not in the pool: %v", err))
@@ -156,12 +165,19 @@ func (s *study) propose() (trial.Trial, error) {
 func (s *study) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial,
 	_ map[string]any) (map[string]float64, error) {
 	var index int
-	if trial.Number < len(s.forced) {
+	switch {
+	case trial.Number < len(s.forced):
 		index = s.forced[trial.Number]
-	} else {
+	case len(s.draws) < s.wanted:
+		index = s.draw(trial.Number)
+		s.draws[trial.Number] = true
+	default:
 		// A random source of its own per trial: the points of later trials do
 		// not depend on how many numbers an earlier one has drawn.
 		index = s.sampler.Next(s.view, rand.New(rand.NewPCG(s.seed, uint64(trial.Number))))
+		if s.uniform {
+			s.draws[trial.Number] = true
+		}
 		if !s.view.Free(index) {
 			panic(fmt.Sprintf("search: a sampler proposed %s again", s.pool.Point(index)))
 		}
@@ -172,6 +188,23 @@ func (s *study) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial,
 		internal[p.Name] = float64(row[i])
 	}
 	return internal, nil
+}
+
+// draw returns the point that a trial has if it is drawn uniformly. That is a function of the points asked before, so
+// that a record tells which trials were: no other is likely to have that very point.
+func (s *study) draw(number int) int {
+	return sampler.RandomFree(s.view, rand.New(rand.NewPCG(s.seed, ^uint64(number))))
+}
+
+// drawn returns how many trials that were drawn uniformly have finished.
+func (s *study) drawn() int {
+	count := 0
+	for number := range s.draws {
+		if s.trials[number].Finished {
+			count++
+		}
+	}
+	return count
 }
 
 func (s *study) finish(trial trial.Trial) error {

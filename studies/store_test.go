@@ -112,7 +112,7 @@ func testStudyRoundTrip(t *testing.T, e testEngine) {
 	result := trial.Result{
 		Ended:   trial.TrialsDone,
 		Elapsed: 3 * time.Second,
-		Regret:  &trial.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40},
+		Regret:  &trial.Regret{Left: 0.01, Sure: 0.9, Draws: 45},
 	}
 	if err := store.Finish(t.Context(), id, result); err != nil {
 		t.Fatal(err)

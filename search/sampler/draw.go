@@ -31,7 +31,7 @@ func freeSubset(view *View, limit int, rng *rand.Rand) []int {
 		}
 	}
 	if len(subset) == 0 {
-		subset = append(subset, randomFree(view, rng))
+		subset = append(subset, RandomFree(view, rng))
 	}
 	slices.Sort(subset)
 	return subset
@@ -58,11 +58,11 @@ func (c common) start(view *View, rng *rand.Rand, logProbability func(values []u
 // candidate). It fills the space where the valid points are.
 func (c common) spread(view *View, rng *rand.Rand) int {
 	if len(view.Observations)+len(view.Pending) == 0 {
-		return randomFree(view, rng)
+		return RandomFree(view, rng)
 	}
 	best, bestDistance := -1, -1.0
 	for range c.settings.Search.Spread {
-		candidate := randomFree(view, rng)
+		candidate := RandomFree(view, rng)
 		nearest := math.Inf(1)
 		for _, o := range view.Observations {
 			nearest = min(nearest, c.distance(view, candidate, o.Index))

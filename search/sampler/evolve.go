@@ -45,7 +45,7 @@ func (e *evolveSampler) Next(view *View, rng *rand.Rand) int {
 			return index
 		}
 	}
-	return randomFree(view, rng)
+	return RandomFree(view, rng)
 }
 
 func tournament(parents []Observation, rng *rand.Rand) Observation {

@@ -17,7 +17,7 @@ import (
 // itself: at an ordered one as an integer, its position among the values, at any other as a category. It knows neither
 // constraints nor what failed or is pending. So it is asked again where its answer is no free point of the pool, and
 // after Goptuna.Asks times a random free point is taken. Before it has Goptuna.Startup times goptuna draws at random
-// as well, but never the largest integer, so that randomFree does it.
+// as well, but never the largest integer, so that RandomFree does it.
 type goptunaSampler struct {
 	settings Goptuna
 	params   []space.Param
@@ -39,7 +39,7 @@ func newGoptuna(c common, s *space.Space) *goptunaSampler {
 
 func (g *goptunaSampler) Next(view *View, rng *randv2.Rand) int {
 	if len(times(view.Observations)) < g.settings.Startup {
-		return randomFree(view, rng)
+		return RandomFree(view, rng)
 	}
 	g.learn(view)
 	seed := int64(rng.Uint64() >> 1)
@@ -55,7 +55,7 @@ func (g *goptunaSampler) Next(view *View, rng *randv2.Rand) int {
 			}
 		}
 	}
-	return randomFree(view, rng)
+	return RandomFree(view, rng)
 }
 
 func seedGlobal(seed int64) {

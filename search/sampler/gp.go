@@ -39,7 +39,7 @@ func newGP(c common, s *space.Space) *gpSampler {
 
 func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	if len(g.axes) == 0 {
-		return randomFree(view, rng)
+		return RandomFree(view, rng)
 	}
 	works := g.classifier(view)
 	score, done := g.acquisition(view, works, view.Pending, view.CostWeight)

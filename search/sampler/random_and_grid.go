@@ -7,7 +7,7 @@ type randomSampler struct{}
 
 var _ Sampler = randomSampler{}
 
-func (randomSampler) Next(view *View, rng *rand.Rand) int { return randomFree(view, rng) }
+func (randomSampler) Next(view *View, rng *rand.Rand) int { return RandomFree(view, rng) }
 
 // gridSampler takes the points in the order of the pool. With enough trials it is the exhaustive sweep.
 type gridSampler struct{}
@@ -16,8 +16,8 @@ var _ Sampler = gridSampler{}
 
 func (gridSampler) Next(view *View, _ *rand.Rand) int { return nthFree(view, 0) }
 
-// randomFree draws one free point, each with the same probability.
-func randomFree(view *View, rng *rand.Rand) int {
+// RandomFree draws one free point of the pool, each with the same probability.
+func RandomFree(view *View, rng *rand.Rand) int {
 	// Rejection is quick until most points are taken.
 	for range 32 {
 		if i := rng.IntN(view.Pool.Len()); view.Free(i) {

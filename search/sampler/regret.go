@@ -1,11 +1,11 @@
 package sampler
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"pawl/search/sampler/gaussian"
@@ -25,9 +25,10 @@ type candidate struct {
 //
 // The points are taken as independent. They are not, and that errs on the safe
 // side: the best of many that move together is less extreme. On the other side
-// the model knows nothing of what it has not seen, so the bound is never below
+// the model knows nothing of what it has not seen. So its deviations are wider by as much as it fails to explain of the
+// times that it was given, and the bound is never below
 // what the second half of the trials has bought: another doubling may buy that
-// again. Both parts are needed for the bound to hold as often as it claims, see
+// again. All parts are needed for the bound to hold as often as it claims, see
 // docs/search.md.
 func EstimateRegret(view *View, settings Settings, seed uint64) (trial.Regret, bool) {
 	g := newGP(newCommon(view.Pool.Space(), settings), view.Pool.Space())
@@ -35,7 +36,7 @@ func EstimateRegret(view *View, settings Settings, seed uint64) (trial.Regret, b
 	if len(times) < settings.Regret.Observations || len(g.axes) == 0 {
 		return trial.Regret{}, false
 	}
-	regret := trial.Regret{Sure: settings.Regret.Sure, More: settings.Regret.More}
+	regret := trial.Regret{Sure: settings.Regret.Sure}
 	if view.FreeCount() == 0 {
 		return regret, true
 	}
@@ -45,14 +46,27 @@ func EstimateRegret(view *View, settings Settings, seed uint64) (trial.Regret, b
 	best, tried := rivals(model, data, scaled)
 	untried := g.untried(view, model, rand.New(rand.NewPCG(seed, 0x726567726574)))
 	unit := logUnit(data.Values)
-	share := func(gain float64) float64 { return 1 - math.Exp(-gain*unit) }
-	regret.Gain = share(expectedGain(untried, best.mean, regret.More))
 	candidates := slices.Concat(tried, untried)
+	wider := 1 + unexplained(model, data.Values, scaled)
 	for i := range candidates {
-		candidates[i].deviation = settings.Regret.Caution * math.Hypot(candidates[i].deviation, best.deviation)
+		candidates[i].deviation = wider * math.Hypot(candidates[i].deviation, best.deviation)
 	}
-	regret.Left = max(share(boundOfBest(candidates, best.mean, regret.Sure)), secondHalf(times), regret.Gain)
+	bound := 1 - math.Exp(-unit*boundOfBest(candidates, best.mean, regret.Sure))
+	regret.Left = max(bound, secondHalf(times))
 	return regret, true
+}
+
+// unexplained returns the error of what all other observations predict of each time, as a part of the deviation of the
+// times: 0 where the model knows the space, about 1 where it knows nothing. A process that was fitted to points which a
+// search has chosen is too sure of itself, and this says by how much.
+func unexplained(model *gaussian.Process, values, scaled []float64) float64 {
+	var errors, times []float64
+	for i, e := range model.LeaveOneOut() {
+		if values[i] != failedTime {
+			errors, times = append(errors, e*e), append(times, scaled[i])
+		}
+	}
+	return math.Sqrt(stat.Mean(errors, nil) / max(stat.PopVariance(times, nil), 1e-12))
 }
 
 // rivals returns the fastest observation as the model sees it, and all others. Where
@@ -135,37 +149,4 @@ func boundOfBest(candidates []candidate, best, sure float64) float64 {
 		}
 	}
 	return high
-}
-
-// expectedGain returns how far below the best observation the best of the most
-// promising candidates will be, on average: the integral over levels of the
-// probability that one is below.
-func expectedGain(candidates []candidate, best float64, trials int) float64 {
-	promising := slices.Clone(candidates)
-	slices.SortStableFunc(promising, func(a, b candidate) int {
-		return cmp.Compare(b.logAcquisition(best), a.logAcquisition(best))
-	})
-	chosen := 0.0
-	for i, c := range promising {
-		if chosen += c.weight; chosen >= float64(trials) {
-			promising = promising[:i+1]
-			break
-		}
-	}
-	for i := range promising {
-		promising[i].weight = min(promising[i].weight, float64(trials))
-	}
-	reach := boundOfBest(promising, best, 0.999)
-	const steps = 200
-	gain := 0.0
-	for i := range steps {
-		level := reach * (float64(i) + 0.5) / steps
-		gain += (1 - math.Exp(logNoneBelow(promising, best-level))) * reach / steps
-	}
-	return gain
-}
-
-// logAcquisition is the logarithm of the expected improvement, failures considered.
-func (c candidate) logAcquisition(best float64) float64 {
-	return gaussian.LogExpectedImprovement(best, c.mean, c.deviation) + math.Log(c.works)
 }

@@ -31,23 +31,6 @@ func TestBoundOfBest(t *testing.T) {
 	}
 }
 
-func TestExpectedGain(t *testing.T) {
-	// E[max(0, -Y)] of a standard normal is φ(0) = 0.39894.
-	one := []candidate{{mean: 0, deviation: 1, works: 1, weight: 1}}
-	if got := expectedGain(one, 0, 1); math.Abs(got-0.39894) > 0.005 {
-		t.Errorf("one candidate: %v", got)
-	}
-	certain := []candidate{{mean: -2, deviation: 1e-3, works: 1, weight: 1}}
-	if got := expectedGain(certain, 0, 1); math.Abs(got-2) > 0.02 {
-		t.Errorf("a certain gain of 2: %v", got)
-	}
-	// Of two kinds of points only the better kind is tried.
-	two := []candidate{{mean: 5, deviation: 1e-3, works: 1, weight: 100}, {mean: -1, deviation: 1e-3, works: 1, weight: 1}}
-	if got := expectedGain(two, 0, 1); math.Abs(got-1) > 0.02 {
-		t.Errorf("the better one: %v", got)
-	}
-}
-
 func TestSecondHalf(t *testing.T) {
 	if got := secondHalf([]float64{5, 4, 9, 3}); math.Abs(got-0.25) > 1e-12 {
 		t.Errorf("from 4 to 3: %v", got)

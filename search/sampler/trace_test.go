@@ -81,5 +81,5 @@ func trace(t *testing.T, name string, helped bool) []int {
 	if !known {
 		t.Fatal("no estimate of the regret")
 	}
-	return append(asked, int(1e6*regret.Left), int(1e6*regret.Gain))
+	return append(asked, int(1e6*regret.Left))
 }

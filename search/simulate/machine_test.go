@@ -102,7 +102,7 @@ func TestTheDepthIsThatOfTheDevice(t *testing.T) {
 }
 
 // A processor that takes as long as a compiler has two points in flight, after the first
-// few; a GPU whose sampler ranks has all that are allowed.
+// few; a GPU whose sampler ranks has more and more, up to all that are allowed.
 func TestASearchAsksNoFurtherAheadThanIsWorthIt(t *testing.T) {
 	inFlight := func(backend, sampler string) float64 {
 		record := costly(t, 16) // nothing to compile, all is measured
@@ -117,8 +117,8 @@ func TestASearchAsksNoFurtherAheadThanIsWorthIt(t *testing.T) {
 	if got := inFlight("host", "random"); got > 3 {
 		t.Errorf("%.1f in flight on average", got)
 	}
-	if got := inFlight("cuda", "gp"); got < 14 {
-		t.Errorf("%.1f in flight on average where 16 were to be kept", got)
+	if got := inFlight("cuda", "gp"); got < 10 {
+		t.Errorf("%.1f in flight on average where 16 were allowed", got)
 	}
 }
 

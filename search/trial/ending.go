@@ -1,5 +1,7 @@
 package trial
 
+import "math"
+
 // Ending is a reason to ask for no more trials.
 type Ending string
 
@@ -23,10 +25,13 @@ func (e Ending) Abandons() bool { return e != "" && e != TrialsDone && e != Used
 // best time: 0.015 means 1.5 % faster.
 type Regret struct {
 	// Left bounds the gain that is left anywhere in the space, with the
-	// probability Sure.
+	// probability Sure on spaces like the recorded ones: it is a model's.
 	Left float64 `json:"left"`
 	Sure float64 `json:"sure"`
-	// Gain is what More further trials would buy, on average.
-	Gain float64 `json:"gain"`
-	More int     `json:"more"`
+	// Draws is the number of trials whose points were drawn uniformly from all that were left.
+	Draws int `json:"draws,omitempty"`
 }
+
+// Better bounds the share of the points that are faster than the best, with the probability Sure on every space: if
+// more were, one of the draws would have been among them, and would be the best.
+func (r Regret) Better() float64 { return 1 - math.Pow(1-r.Sure, 1/float64(r.Draws)) }

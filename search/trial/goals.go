@@ -19,8 +19,8 @@ type Goals struct {
 	// Target ends the search once a point is this many times as fast as the
 	// default, such as 1.1; 0 means no target.
 	Target Speedup `flag:"target"`
-	// Regret ends the search once at most this share of the best time is left to
-	// gain, such as 0.01, 90 % sure; 0 means never. See sampler.EstimateRegret.
+	// Regret ends the search once the model says that at most this share of the best time is left to
+	// gain, such as 0.01, and points drawn at random say nothing else; 0 means never. See sampler.EstimateRegret.
 	Regret Share `flag:"regret"`
 	// Finalists is the number of points that are confirmed. Zero means 5.
 	Finalists int `flag:"finalists"`

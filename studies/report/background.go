@@ -117,8 +117,13 @@ func regretText(r *trial.Regret) string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("At most %s is left to gain, %s sure where the space is like the recorded ones; %d more trials "+
-		"would buy about %s.", page.Percent(r.Left), page.WholePercent(r.Sure), r.More, page.Percent(r.Gain))
+	text := fmt.Sprintf("The model expects at most %s left to gain, which is true of %s of searches on the recorded "+
+		"spaces.", page.Percent(r.Left), page.WholePercent(r.Sure))
+	if r.Draws == 0 {
+		return text
+	}
+	return text + fmt.Sprintf(" After %s at most %s of the points are faster, %s sure on any space.",
+		page.Count(r.Draws, "random trial"), page.Percent(r.Better()), page.WholePercent(r.Sure))
 }
 
 // timeRow is a part of a study's time.

@@ -71,7 +71,7 @@ func exampleStudy(t testing.TB) studies.Study {
 		},
 		Command: "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: trial.TrialsDone,
-		Regret: &trial.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
+		Regret: &trial.Regret{Left: 0.015, Sure: 0.9, Draws: 45},
 		Spending: trial.Spending{
 			Asking:     time.Second,
 			Waiting:    3 * time.Second,

@@ -117,7 +117,8 @@ func TuneCommand(env console.Environment) *cli.Command {
 				Name:        "regret",
 				Value:       &o.Regret,
 				DefaultText: "never",
-				Usage:       "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%",
+				Usage: "stop searching when the model expects at most this `SHARE` left to gain, such as 1%, before and " +
+					"after 45 random trials",
 			},
 			&cli.StringFlag{
 				Name:        "sampler",

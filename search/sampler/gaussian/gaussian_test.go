@@ -194,6 +194,9 @@ func TestPosteriorByHand(t *testing.T) {
 	// 1/(1 + η − r), and the share explained 2k²/(1 + η + r).
 	r, k := c.at([]uint16{0}, []uint16{2}), c.at([]uint16{0}, []uint16{1})
 	near(t, "the variance", g.variance, 1/(1+noise-r), 1e-12)
+	// Left out, the first is expected at 2 − r/(1 + η), where it was 3, and the second symmetrically.
+	near(t, "the error of the first", g.LeaveOneOut()[0], 1+r/(1+noise), 1e-12)
+	near(t, "the error of the second", g.LeaveOneOut()[1], -1-r/(1+noise), 1e-12)
 	want := LogExpectedImprovement(1, 2, math.Sqrt(g.variance*(1-2*k*k/(1+noise+r))))
 	near(t, "the improvement", g.LogImprovement([][]uint16{{1}}, []float64{0}, []float64{0}, 1, math.Inf(-1))[0], want,
 		1e-9)

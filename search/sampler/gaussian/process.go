@@ -201,6 +201,22 @@ func (g *Process) Predict(points [][]uint16) (means, deviations []float64) {
 	return means, deviations
 }
 
+// LeaveOneOut returns by how much each observation is off from what the others predict, without fitting them anew
+// (Rasmussen and Williams 2006, 5.4.2). The process has no points beyond them.
+func (g *Process) LeaveOneOut() []float64 {
+	n := g.factor.N
+	inverse := blas64.Triangular{N: n, Stride: n, Uplo: blas.Lower, Diag: blas.NonUnit, Data: make([]float64, n*n)}
+	for i := range n {
+		copy(inverse.Data[i*n:i*n+i+1], g.factor.Data[i*g.factor.Stride:])
+	}
+	lapack64.Potri(inverse)
+	errors := make([]float64, n)
+	for i := range errors {
+		errors[i] = g.weights[i] / inverse.Data[i*n+i]
+	}
+	return errors
+}
+
 // sized returns a slice of n numbers, whatever they are, in old's memory where that is large enough.
 func sized(old []float64, n int) []float64 {
 	if cap(old) < n {
