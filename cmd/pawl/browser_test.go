@@ -327,8 +327,11 @@ func (b *browser) dots() {
 func (b *browser) filters() {
 	b.open("/studies/1/trials")
 	value := ask[string](b, `document.querySelector('select[name="p.BLOCK_M"] option:last-child').value`)
-	b.do(chromedp.SetValue(chromedp.CSS(`select[name="p.BLOCK_M"]`), value)) // as a person does, with no button
-	ask[bool](b, `document.querySelector('select[name="p.BLOCK_M"]').dispatchEvent(new Event("change", {bubbles: true}))`)
+	// As a person does, with no button.
+	ask[bool](b, `(choice => {
+		choice.value = "`+value+`";
+		return choice.dispatchEvent(new Event("change", {bubbles: true}));
+	})(document.querySelector('select[name="p.BLOCK_M"]'))`)
 	b.until("the filtered page", `location.search.includes("p.BLOCK_M=`+value+`")`)
 	b.until("its table", `document.querySelector("footer") !== null`)
 	points := ask[[]string](b, `[...document.querySelectorAll("td code")].map(c => c.textContent)`)
