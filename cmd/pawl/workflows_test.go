@@ -279,7 +279,7 @@ func TestWeAreGated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := baseline.Read("../../results/baseline.json")
+	held, err := baseline.Read("../../docs/weekly/results/baseline.json")
 	if err != nil {
 		t.Fatal(err)
 	}
