@@ -3,6 +3,8 @@ package search_test
 import (
 	"context"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -102,4 +104,41 @@ func TestABudgetIsAPromise(t *testing.T) {
 			}
 		})
 	}
+}
+
+// deaf answers nothing after the first points, as a farm whose machines are gone.
+type deaf struct {
+	search.Evaluator
+	answers *atomic.Int32
+	stop    func()
+}
+
+func (d deaf) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
+	if d.answers.Add(-1) < 0 {
+		d.stop()
+		<-ctx.Done()
+		return objective.Outcome{}, context.Cause(ctx)
+	}
+	return d.Evaluator.Measure(ctx, p, incumbent)
+}
+
+// Who stops a search waits for no answer that does not come; what was found is there.
+func TestStoppedWithoutAnAnswer(t *testing.T) {
+	s := recordedSpace(t)
+	synctest.Test(t, func(t *testing.T) {
+		stop, answers, begun := make(chan struct{}), new(atomic.Int32), time.Now()
+		answers.Store(5)
+		evaluator := deaf{replay.NewEvaluator(s, 1), answers, sync.OnceFunc(func() { close(stop) })}
+		result, err := search.Run(t.Context(), s.Pool(), evaluator, &memory{}, trial.Past{},
+			search.Options{Sampler: "random", Seed: 1, Goals: trial.Goals{Trials: 50}, Stop: stop})
+		finished := 0
+		for _, tried := range result.Trials {
+			if tried.Finished {
+				finished++
+			}
+		}
+		if took := time.Since(begun); err != nil || result.Ended != trial.Stopped || finished != 5 || took > time.Minute {
+			t.Errorf("%q after %d trials and %v: %v", result.Ended, finished, took, err)
+		}
+	})
 }

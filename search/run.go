@@ -49,13 +49,18 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	}
 	// Whatever happens, no preparation outlives the search: the confirmation wants
 	// the machine for itself.
+	ctx, release := e.options.untilStopped(ctx)
+	defer release()
 	searching, cancel := context.WithCancelCause(ctx)
 	if e.timed() {
 		e.searchOver = time.AfterFunc(e.budget.untilAbandoned(), func() { cancel(errTimeOver) })
 	}
 	err = e.search(searching)
-	if over(searching, err) {
+	switch {
+	case over(searching, err, errTimeOver):
 		err, e.ended = nil, trial.BudgetSpent
+	case over(searching, err, errStopped):
+		err, e.ended = nil, trial.Stopped
 	}
 	cancel(nil)
 	e.pipeline.drain()
@@ -77,7 +82,7 @@ func (e *engine) conclude(ctx context.Context) error {
 	if err == nil {
 		err = e.findIneffective(ctx)
 	}
-	if over(ctx, err) {
+	if over(ctx, err, errTimeOver) || over(ctx, err, errStopped) {
 		return nil
 	}
 	return err
@@ -86,10 +91,9 @@ func (e *engine) conclude(ctx context.Context) error {
 // timed reports whether there is a budget that the clock on the wall uses up.
 func (e *engine) timed() bool { return e.options.Budget > 0 && e.options.Machine == nil }
 
-// over reports whether an error says no more than that the time is over.
-func over(ctx context.Context, err error) bool {
-	return err != nil && errors.Is(context.Cause(ctx), errTimeOver) &&
-		(errors.Is(err, errTimeOver) || errors.Is(err, ctx.Err()))
+// over reports whether an error says no more than why the context has ended.
+func over(ctx context.Context, err, why error) bool {
+	return err != nil && errors.Is(context.Cause(ctx), why) && (errors.Is(err, why) || errors.Is(err, ctx.Err()))
 }
 
 func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past trial.Past,
