@@ -1,5 +1,5 @@
 -- Roles with the least rights, for a farm called "farm" (its schema is pawl_farm). Run this as
--- the schema's owner after pawl farm init, and again after an upgrade. Give each machine or
+-- the schema's owner after pawl farm init, and again after an upgrade. Give each machine and
 -- person a user of their own that is a member of one role:
 --
 --   CREATE USER gpu_17 LOGIN PASSWORD '…' IN ROLE pawl_worker;
@@ -16,7 +16,7 @@ GRANT USAGE ON SCHEMA pawl_farm TO pawl_worker, pawl_asker;
 GRANT SELECT ON pawl_farm.farm, pawl_farm.machines TO pawl_worker, pawl_asker;
 
 -- A worker is heard, takes jobs with their questions, writes answers and stores files. It files no
--- job, changes no question and removes nothing but itself.
+-- job, changes no question and removes nothing but the rows that its own user has made (a policy of pawl farm init's).
 GRANT INSERT, UPDATE, DELETE ON pawl_farm.machines TO pawl_worker;
 GRANT SELECT ON pawl_farm.river_job, pawl_farm.tasks, pawl_farm.blobs, pawl_farm.chunks TO pawl_worker;
 GRANT UPDATE (state, attempt, attempted_at, attempted_by, errors, finalized_at, scheduled_at, metadata) ON pawl_farm.river_job TO pawl_worker;

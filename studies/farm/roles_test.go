@@ -24,7 +24,9 @@ func TestRoles(t *testing.T) {
 	}
 	postgrestest.Exec(t, owner,
 		string(roles)+
-			`; CREATE USER gpu PASSWORD 'gpu' IN ROLE pawl_worker; CREATE USER alice PASSWORD 'alice' IN ROLE pawl_asker; CREATE USER stranger PASSWORD 'stranger'`)
+			`; CREATE USER gpu PASSWORD 'gpu' IN ROLE pawl_worker;
+			CREATE USER neighbour PASSWORD 'neighbour' IN ROLE pawl_worker;
+			CREATE USER alice PASSWORD 'alice' IN ROLE pawl_asker; CREATE USER stranger PASSWORD 'stranger'`)
 	postgrestest.Exec(t, owner, string(roles)) // and again after an upgrade
 	as := func(user string) Options { return Options{URL: postgrestest.As(t, owner, user, user), Version: "1"} }
 	asking, working := open(t, as("alice")), open(t, as("gpu"))
@@ -66,6 +68,16 @@ func TestRoles(t *testing.T) {
 				!strings.Contains(err.Error(), "must be owner") {
 			t.Errorf("a worker may: %s (%v)", statement, err)
 		}
+	}
+	neighbour := open(t, as("neighbour"))
+	for _, statement := range []string{"DELETE FROM machines", "UPDATE machines SET heartbeat = now() - interval '1 day'"} {
+		if done, err := neighbour.pool.Exec(t.Context(), statement); err != nil || done.RowsAffected() != 0 {
+			t.Errorf("a worker may, of another: %s (%v, %v)", statement, done, err)
+		}
+	}
+	if _, err := neighbour.pool.Exec(t.Context(),
+		`INSERT INTO machines (id, host, identity, offers, owner) VALUES ('x', 'x', 'x', '{}', 'gpu')`); err == nil {
+		t.Error("a worker may write a row as another")
 	}
 	for _, statement := range []string{"UPDATE farm SET version = '2'",
 		"INSERT INTO machines (id, host, identity, offers) VALUES ('x', 'x', 'x', '{}')", "CREATE TABLE mine (x int)"} {
