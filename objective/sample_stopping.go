@@ -32,7 +32,7 @@ type Stopping struct {
 	// Width is the half width of the median's interval, relative to the
 	// median, that counts as precise. Zero means 0.01.
 	Width float64
-	// Time is how long one benchmark may take. Zero means BenchTime.
+	// Time is how long one benchmark may take. Zero means 500 ms.
 	Time time.Duration
 	// Margin is how far behind the incumbent the best sample must be for a point
 	// to be hopeless. Zero means 1.25, 25 % slower.
@@ -43,10 +43,6 @@ type Stopping struct {
 // hopeless whatever their number, unless Floor asks for more samples than usual: whoever does
 // wants them of every point.
 const FirstLook = 1.5
-
-// BenchTime is how long one benchmark may take where nobody says otherwise. The tests of
-// the commands shorten it: what they measure differs by many times.
-var BenchTime = 500 * time.Millisecond
 
 // patience is how many times as long as it may a benchmark takes before it ends with
 // fewer samples than a decision needs.
@@ -69,7 +65,7 @@ func (s Stopping) limit(incumbent float64) float64 {
 func (s Stopping) withDefaults() Stopping {
 	return Stopping{
 		Floor: cmp.Or(s.Floor, UsualFloor), Most: cmp.Or(s.Most, 50), Width: cmp.Or(s.Width, 0.01),
-		Time: cmp.Or(s.Time, BenchTime), Margin: cmp.Or(s.Margin, 1.25),
+		Time: cmp.Or(s.Time, 500*time.Millisecond), Margin: cmp.Or(s.Margin, 1.25),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/git"
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
@@ -33,6 +34,21 @@ func crashByAbort() {
 		limit.Cur = 0
 		_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &limit)
 	}
+}
+
+// leastMemory is the address space that a search of a small kernel takes, with some to spare: 1.5 GB were too few.
+const leastMemory = 4 << 30
+
+// enoughMemory is an error where a limit is so low that the runtime would give up in the middle of a run: it can make
+// no more threads then, prints hundreds of lines and names no reason. Where the limit is lower still, no code
+// of ours runs at all.
+func enoughMemory() error {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil && limit.Cur < leastMemory {
+		return fmt.Errorf("memory is limited to %s (ulimit -v), and pawl needs %s", page.Bytes(float64(limit.Cur)),
+			page.Bytes(leastMemory))
+	}
+	return nil
 }
 
 // exitCode prints an error and returns its code. It is the only place that

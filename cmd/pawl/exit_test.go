@@ -111,6 +111,22 @@ func TestACrashIsNoAnswer(t *testing.T) {
 	}
 }
 
+// Too little memory is a sentence before anything is begun.
+func TestTooLittleMemory(t *testing.T) {
+	cmd := asPawl(t, t.TempDir(), "space", "matmul")
+	cmd.Args = []string{"sh", "-c", "ulimit -v 2000000 && exec -a pawl " + cmd.Path + " space matmul"}
+	cmd.Path = "/bin/bash"
+	output, err := cmd.CombinedOutput()
+	if strings.Contains(string(output), "Sanitizer") {
+		t.Skip("the race detector itself needs more")
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != console.ExitMachinery ||
+		!strings.HasPrefix(string(output), "pawl: memory is limited to 1.907 GiB") || strings.Count(string(output), "\n") != 1 {
+		t.Errorf("%v: %.2000s", err, output)
+	}
+}
+
 // A tool that fails has an exit code of its own, which is not pawl's.
 func TestAChildsExitCodeIsNotOurs(t *testing.T) {
 	for _, code := range []int{1, 2, 64} {

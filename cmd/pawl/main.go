@@ -16,20 +16,26 @@ import (
 	"pawl/objective/devices"
 )
 
-func main() {
-	start(console.Environment{
+func main() { start(outside()) }
+
+// outside is the world as the process finds it.
+func outside() console.Environment {
+	return console.Environment{
 		Stdin:   os.Stdin,
 		Stdout:  &console.Output{File: os.Stdout},
 		Stderr:  &console.Output{File: os.Stderr},
 		Getenv:  os.Getenv,
 		Signals: console.Interrupts,
-	})
+	}
 }
 
 // start is the whole life of a process.
 func start(env console.Environment) {
 	devices.Serve()
 	crashByAbort()
+	if err := enoughMemory(); err != nil {
+		os.Exit(exitCode(env.Stderr, err))
+	}
 	os.Exit(complain(env, run(context.Background(), os.Args, env)))
 }
 

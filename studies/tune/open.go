@@ -124,7 +124,9 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if !k.On().GPU && slices.Contains(o.Given, "caches") {
 		o.Notice("--caches has no effect: the kernel runs on the processor")
 	}
-	b, err := machine.Open(ctx, t, o.Study.Measuring())
+	how := o.Study.Measuring()
+	how.Stopping.Time = o.BenchTime
+	b, err := machine.Open(ctx, t, how)
 	if err != nil {
 		return nil, err
 	}

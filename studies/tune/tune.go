@@ -80,6 +80,9 @@ type Options struct {
 	Profiling func(space.Point)
 	// Across is called before the winner is measured on another workload; it may be nil.
 	Across func(workload studies.WorkloadFacts)
+	// BenchTime is how long one benchmark of the search may take on this machine; zero means the usual. Tests
+	// shorten it: what they measure differs by many times.
+	BenchTime time.Duration
 	// Stop ends the search early when it is closed: what runs is finished.
 	Stop <-chan struct{}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // Environment is the world outside: everything that a test may want to change.
@@ -20,6 +21,8 @@ type Environment struct {
 	Command []string
 	// Signals delivers a person's requests to stop.
 	Signals func() (<-chan os.Signal, func())
+	// BenchTime is how long one benchmark of a search may take; zero means the usual.
+	BenchTime time.Duration
 }
 
 // Notice tells the user something that is no error.

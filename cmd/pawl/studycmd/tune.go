@@ -289,7 +289,7 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 		Study: studies.Options{Definition: o.Definition, Goals: o.Goals, Across: o.across},
 		Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes, Farm: onFarm,
 		Database: database, Cache: o.Cache, Version: console.Version(),
-		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop,
+		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop, BenchTime: env.BenchTime,
 		Begin: func(study studies.Study, past trial.Past, pool *space.Pool) {
 			interruption.Polite.Store(true)
 			display.Start(study, past, pool)
