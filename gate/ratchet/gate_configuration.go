@@ -209,7 +209,8 @@ func (r *run) interleaved(ctx context.Context, c, base *devices.Configuration, o
 	if err != nil {
 		return compared, nil, err
 	}
-	return compared, r.explain(ctx, base, c, compared), nil
+	why = r.explain(ctx, base, c, &compared)
+	return compared, why, nil
 }
 
 func (r *run) againstStored(ctx context.Context, c *devices.Configuration, entry baseline.Entry, p gate.Policy,

@@ -15,12 +15,11 @@ import (
 // profilesName is the folder beside the baseline with what a profiler has seen, its own reports among it.
 const profilesName = "profiles"
 
-// explain says why a candidate is slower or faster than its baseline, both of which can be run
-// here. What the compiler knows always counts; a profiler looks at one launch of either where the
-// policy's triggers ask for it and where it can. What goes wrong there takes nothing from the
-// verdict: the report says less.
+// explain says why a candidate is slower or faster than its baseline. What the compiler knows always counts; a profiler
+// looks at one launch of either where the policy's triggers ask for it and where it can, which is on this machine. What
+// goes wrong there takes nothing from the verdict: the report says less.
 func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
-	compared gate.Comparison) *profile.Comparison {
+	compared *gate.Comparison) *profile.Comparison {
 	var trigger policy.Trigger
 	switch compared.Verdict {
 	case gate.Regression:
@@ -30,12 +29,16 @@ func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
 	default:
 		return nil
 	}
-	if _, local := r.On.(here); !local || compared.Evidence == nil || ctx.Err() != nil {
+	if compared.Evidence == nil || ctx.Err() != nil {
 		return nil
 	}
 	var facts []profile.Facts
 	before, after := compared.Evidence.Times()
 	profiled := r.Policy != nil && slices.Contains(r.Policy.Profile, trigger)
+	if _, local := r.On.(here); profiled && !local {
+		profiled = false
+		compared.Notes = append(compared.Notes, "no profiler has looked at it: it was measured on a farm")
+	}
 	for _, side := range []struct {
 		*devices.Configuration
 		milliseconds float64

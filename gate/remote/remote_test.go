@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -120,8 +121,9 @@ func (y *yard) gate(remotely bool, at string) reporting.Result {
 	limits := gate.Presets[gate.DefaultPreset]
 	limits.Rounds, limits.Samples, limits.Budget = []int{10}, 5, time.Minute
 	r, _, err := ratchet.Run(y.Context(), b, ratchet.Options{
-		On:       elsewhere,
-		Policy:   &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}},
+		On: elsewhere,
+		Policy: &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}},
+			Profile: []policy.Trigger{policy.OnRegression}},
 		Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
 		Exit: func(*reporting.Report) int { return 0 },
 	})
@@ -151,6 +153,11 @@ func TestGateOnAFarm(t *testing.T) {
 			r.Evidence.Candidate.Processes != r.Evidence.Rounds || r.Evidence.Change > -2 {
 			t.Errorf("%s: %s, %+v", r.Verdict, r.Reason, r.Evidence)
 		}
+	}
+	// The compiler's figures explain it wherever it was measured; a profiler looks at this machine's alone.
+	missing := "no profiler has looked at it: it was measured on a farm"
+	if !slices.Contains(there.Notes, missing) || slices.Contains(here.Notes, missing) {
+		t.Errorf("there %q, here %q", there.Notes, here.Notes)
 	}
 	// How many samples count is the machine's affair: a busy one has some discarded.
 	if there.Key != here.Key || there.Point != here.Point {
