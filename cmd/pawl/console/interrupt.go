@@ -33,16 +33,9 @@ type Interruption struct {
 	over     chan struct{} // closed when signals have no effect any more
 }
 
-// Interruptible makes a context that signals end. Stderr gets the message about a
-// polite end. Done must be called when the run has ended, whatever way; it does not
-// return from one that is being left.
-func Interruptible(ctx context.Context, env Environment,
-	stderr io.Writer) (running context.Context, i *Interruption, done func()) {
-	return InterruptibleBy(ctx, env, stderr, "pawl tune --resume")
-}
-
-// InterruptibleBy is Interruptible for a run that another command goes on with.
-func InterruptibleBy(ctx context.Context, env Environment, stderr io.Writer,
+// Interruptible makes a context that signals end. Stderr gets the message about a polite end, and again is the command
+// that goes on. Done must be called when the run has ended, whatever way; it does not return from one that is being left.
+func Interruptible(ctx context.Context, env Environment, stderr io.Writer,
 	again string) (running context.Context, i *Interruption, done func()) {
 	running, cancel := context.WithCancel(ctx)
 	i = &Interruption{Stop: make(chan struct{}), finished: make(chan struct{}), over: make(chan struct{})}

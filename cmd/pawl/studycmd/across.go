@@ -68,7 +68,7 @@ func runAcross(ctx context.Context, env console.Environment, o acrossOptions, ar
 		return err
 	}
 	defer store.Close()
-	ctx, interruption, done := console.InterruptibleBy(ctx, env, env.Stderr,
+	ctx, interruption, done := console.Interruptible(ctx, env, env.Stderr,
 		fmt.Sprintf("pawl studies across %d", study.ID))
 	defer done()
 	interruption.Polite.Store(true)
