@@ -129,14 +129,9 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 func (e *engine) elapsed() time.Duration { return e.past.Elapsed + e.machine.Elapsed() }
 
 func (e *engine) result() trial.Result {
-	r := trial.Result{
-		Trials:   e.study.trials,
-		Rounds:   e.rounds,
-		Ended:    e.ended,
-		Elapsed:  e.elapsed(),
-		Spending: e.spending,
-		Dead:     e.ineffective,
-	}
+	r := trial.Result{Trials: e.study.trials, Rounds: e.rounds, Conclusion: trial.Conclusion{
+		Ended: e.ended, Elapsed: e.elapsed(), Spending: e.spending, Dead: e.ineffective,
+	}}
 	if regret, known := sampler.EstimateRegret(e.study.view, *e.options.Settings, e.options.Seed); known {
 		regret.Draws = e.study.drawn()
 		r.Regret = &regret

@@ -73,7 +73,7 @@ func record(t *testing.T, store *Store) {
 					Outcome: objective.Outcome{Samples: []float64{1, 2, 3}},
 				}))
 		}
-		check(store.Finish(t.Context(), id, trial.Result{Ended: trial.TrialsDone}))
+		check(store.Finish(t.Context(), id, trial.Conclusion{Ended: trial.TrialsDone}))
 	}
 }
 

@@ -48,7 +48,7 @@ func testPulse(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	changes("disqualified", Pulse{Trials: 3, Finished: 1, Failed: 1})
-	if err := store.Finish(ctx, id, trial.Result{Ended: trial.TrialsDone, Elapsed: 7}); err != nil {
+	if err := store.Finish(ctx, id, trial.Conclusion{Ended: trial.TrialsDone, Elapsed: 7}); err != nil {
 		t.Fatal(err)
 	}
 	changes("ended", Pulse{Trials: 3, Finished: 1, Failed: 1, Ended: trial.TrialsDone, Elapsed: 7})

@@ -35,7 +35,7 @@ func TestWhatARemovedFileHadIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // said again, done once
-				err = store.Finish(t.Context(), id, trial.Result{Ended: trial.TrialsDone})
+				err = store.Finish(t.Context(), id, trial.Conclusion{Ended: trial.TrialsDone})
 				if err == nil ||
 					!strings.Contains(err.Error(),
 						"was removed or replaced while it was in use; what was recorded is at "+path+".rescued-") {

@@ -109,19 +109,19 @@ func testStudyRoundTrip(t *testing.T, e testEngine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := trial.Result{
+	end := trial.Conclusion{
 		Ended:   trial.TrialsDone,
 		Elapsed: 3 * time.Second,
 		Regret:  &trial.Regret{Left: 0.01, Sure: 0.9, Draws: 45},
 	}
-	if err := store.Finish(t.Context(), id, result); err != nil {
+	if err := store.Finish(t.Context(), id, end); err != nil {
 		t.Fatal(err)
 	}
 	want.Options, want.Command = Options{Definition{Seed: 7}, trial.Goals{Trials: 9}, false}, "pawl tune ./k --trials 9"
 	if err := store.Continue(t.Context(), Study{ID: id, Options: want.Options, Command: want.Command}); err != nil {
 		t.Fatal(err)
 	}
-	want.ID, want.Ended, want.Elapsed, want.Regret = id, result.Ended, result.Elapsed, result.Regret
+	want.ID, want.Conclusion = id, end
 	got, err := store.Study(t.Context(), id)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)

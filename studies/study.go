@@ -45,16 +45,9 @@ type Study struct {
 	// Options are zero in a study that is older than they are.
 	Options Options `json:"options,omitzero"`
 	// Command reproduces the study.
-	Command string        `json:"command"`
-	Created time.Time     `json:"created"`
-	Ended   trial.Ending  `json:"ended"`
-	Elapsed time.Duration `json:"elapsed_ns"`
-	// Regret is what the search estimates to have left behind, nil if unknown.
-	Regret *trial.Regret `json:"regret,omitempty"`
-	// Spending says where the time went, over all runs of the study.
-	Spending trial.Spending `json:"spending"`
-	// Dead are the parameters that never change the machine code.
-	Dead []string `json:"dead,omitempty"`
+	Command string    `json:"command"`
+	Created time.Time `json:"created"`
+	trial.Conclusion
 	// Roofline is the best that the device can do.
 	Roofline objective.Roofline `json:"roofline"`
 	// Note is what a person has written about it, Applied when its winner was, and Rivals what programs took, in
@@ -149,7 +142,7 @@ func (f SpaceFacts) Open() (*space.Space, error) {
 
 // columns are all that a row holds of a study, its number first.
 func (study *Study) columns() columns {
-	return columns{
+	return append(columns{
 		{"id", &study.ID}, {"kernel", &study.Kernel}, {"origin", &study.Origin}, {"workload", &study.Workload},
 		{"dims", &study.Dims},
 		{"backend", &study.Backend}, {"sampler", &study.Sampler}, {"seed", asSigned{&study.Seed}},
@@ -158,11 +151,14 @@ func (study *Study) columns() columns {
 		{"environment", asJSON{&study.Environment}},
 		{"first", asJSON{&study.First}}, {"options", asJSON{&study.Options}}, {"command", &study.Command},
 		{"created", asText{&study.Created}},
-		{"roofline", asJSON{&study.Roofline}}, {"ended", &study.Ended}, {"elapsed_ns", &study.Elapsed},
-		{"regret", asJSON{&study.Regret}},
-		{"spending", asJSON{&study.Spending}}, {"dead", asJSON{&study.Dead}}, {"workloads", asJSON{&study.Workloads}},
+		{"roofline", asJSON{&study.Roofline}}, {"workloads", asJSON{&study.Workloads}},
 		{"note", &study.Note}, {"applied", &study.Applied}, {"rivals", asJSON{&study.Rivals}},
-	}
+	}, concluded(&study.Conclusion)...)
+}
+
+func concluded(c *trial.Conclusion) columns {
+	return columns{{"ended", &c.Ended}, {"elapsed_ns", &c.Elapsed}, {"regret", asJSON{&c.Regret}},
+		{"spending", asJSON{&c.Spending}}, {"dead", asJSON{&c.Dead}}}
 }
 
 // Create adds a study and returns its number.
@@ -193,12 +189,8 @@ func (s *Store) Continue(ctx context.Context, study Study) error {
 }
 
 // Finish records how a run of a study ended.
-func (s *Store) Finish(ctx context.Context, id int64, result trial.Result) error {
-	_, err := s.update(ctx, id, studyRow(id), columns{
-		{"ended", &result.Ended}, {"elapsed_ns", &result.Elapsed}, {"regret", asJSON{&result.Regret}},
-		{"spending", asJSON{&result.Spending}}, {"dead", asJSON{&result.Dead}},
-	}, "")
-	if err != nil {
+func (s *Store) Finish(ctx context.Context, id int64, end trial.Conclusion) error {
+	if _, err := s.update(ctx, id, studyRow(id), concluded(&end), ""); err != nil {
 		return fmt.Errorf("finishing study %d: %w", id, err)
 	}
 	return nil

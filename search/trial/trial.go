@@ -70,16 +70,20 @@ func StandingRounds(trials []Trial, rounds []Round) []Round {
 type Result struct {
 	Trials []Trial
 	Rounds []Round
-	// Regret estimates what the search has left behind; nil when too little is
-	// known.
-	Regret *Regret
+	Conclusion
+}
+
+// Conclusion is what a search says about itself as a whole.
+type Conclusion struct {
 	// Ended says why the search asked for no more.
-	Ended   Ending
-	Elapsed time.Duration
-	// Spending says where the time went.
-	Spending Spending
+	Ended Ending `json:"ended"`
+	// Elapsed is the active time and Spending where it went, over all runs of the study.
+	Elapsed time.Duration `json:"elapsed_ns"`
+	// Regret estimates what the search has left behind; nil when too little is known.
+	Regret   *Regret  `json:"regret,omitempty"`
+	Spending Spending `json:"spending"`
 	// Dead are the parameters that never change the machine code.
-	Dead []string
+	Dead []string `json:"dead,omitempty"`
 }
 
 // Spending is where a study's time went. Compiling is not among it: it runs

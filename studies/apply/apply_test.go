@@ -107,8 +107,8 @@ func newBench(t *testing.T, f finding) *bench {
 		Workload: "small",
 		Backend:  kernels.Host,
 		Created:  time.Unix(1e9, 0),
-		Ended:    trial.TrialsDone,
 	}
+	study.Ended = trial.TrialsDone
 	study.Environment.Device = "a test"
 	study.Environment.Build = &objective.Build{Source: "scale.c", Compiler: []string{"cc"}, Flags: []string{"-O2"}}
 	if study.Source, err = k.Digest(); err != nil {

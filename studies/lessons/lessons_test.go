@@ -31,7 +31,7 @@ func past(t *testing.T, id int64, device string) Past {
 		Workload:    "w",
 		Backend:     "cuda",
 		Environment: objective.Environment{Device: device},
-		Dead:        []string{"D"},
+		Conclusion:  trial.Conclusion{Dead: []string{"D"}},
 	}}
 	for _, name := range []string{"A", "B", "C", "D", "E"} {
 		values := []string{"1", "2"}

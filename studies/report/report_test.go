@@ -70,16 +70,20 @@ func exampleStudy(t testing.TB) studies.Study {
 			},
 		},
 		Command: "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
-		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: trial.TrialsDone,
-		Regret: &trial.Regret{Left: 0.015, Sure: 0.9, Draws: 45},
-		Spending: trial.Spending{
-			Asking:     time.Second,
-			Waiting:    3 * time.Second,
-			Device:     2 * time.Second,
-			Storing:    100 * time.Millisecond,
-			Confirming: 14 * time.Second,
+		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Conclusion: trial.Conclusion{
+			Ended:  trial.TrialsDone,
+			Regret: &trial.Regret{Left: 0.015, Sure: 0.9, Draws: 45},
+			Spending: trial.Spending{
+				Asking:     time.Second,
+				Waiting:    3 * time.Second,
+				Device:     2 * time.Second,
+				Storing:    100 * time.Millisecond,
+				Confirming: 14 * time.Second,
+			},
+			Dead: []string{"UNROLL"},
 		},
-		Dead: []string{"UNROLL"}, Roofline: objective.Roofline{Flops: 2e9, Bytes: 1e10},
+		Roofline: objective.Roofline{Flops: 2e9, Bytes: 1e10},
 	}
 }
 

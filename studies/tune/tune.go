@@ -149,7 +149,7 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	options.Lanes, options.Stop, options.Observe = cmp.Or(r.how.Lanes, r.Lanes), r.Stop, r.Observe
 	result, err := r.searchOn(ctx, study, past, options)
 	r.End()
-	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
+	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result.Conclusion); finishErr != nil {
 		err = errors.Join(err, finishErr)
 	}
 	for _, t := range result.Trials {
@@ -166,7 +166,8 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 // searchOn searches, and confirms on another device where that of a farm has left.
 func (r *run) searchOn(ctx context.Context, study studies.Study, past trial.Past,
 	options search.Options) (result trial.Result, err error) {
-	result = trial.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}
+	result = trial.Result{Trials: past.Trials, Rounds: past.Rounds,
+		Conclusion: trial.Conclusion{Elapsed: past.Elapsed, Spending: past.Spending}}
 	recorded, err := r.store.Study(ctx, study.ID)
 	if err != nil {
 		return result, err

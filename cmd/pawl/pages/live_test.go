@@ -88,7 +88,7 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 	if strings.Contains(update, "trials/5\"><code>") {
 		t.Errorf("a wrong point is still the best:\n%s", update)
 	}
-	if err := store.Finish(ctx, id, trial.Result{Ended: trial.TrialsDone}); err != nil {
+	if err := store.Finish(ctx, id, trial.Conclusion{Ended: trial.TrialsDone}); err != nil {
 		t.Fatal(err)
 	}
 	unlock()

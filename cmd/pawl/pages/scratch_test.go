@@ -131,7 +131,7 @@ func add(t testing.TB, store *studies.Store, s studies.Study, trials int, confir
 			}
 		}
 	}
-	if err := store.Finish(ctx, id, trial.Result{Ended: trial.TrialsDone, Elapsed: time.Minute}); err != nil {
+	if err := store.Finish(ctx, id, trial.Conclusion{Ended: trial.TrialsDone, Elapsed: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	return id
