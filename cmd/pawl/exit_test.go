@@ -122,7 +122,8 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != console.ExitMachinery ||
-		!strings.HasPrefix(string(output), "pawl: memory is limited to 1.907 GiB") || strings.Count(string(output), "\n") != 1 {
+		!strings.HasPrefix(string(output), "pawl: memory is limited to 1.907 GiB") ||
+		strings.Count(string(output), "\n") != 1 {
 		t.Errorf("%v: %.2000s", err, output)
 	}
 }

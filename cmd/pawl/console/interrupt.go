@@ -34,7 +34,8 @@ type Interruption struct {
 }
 
 // Interruptible makes a context that signals end. Stderr gets the message about a polite end, and again is the command
-// that goes on. Done must be called when the run has ended, whatever way; it does not return from one that is being left.
+// that goes on. Done must be called when the run has ended, whatever way; it does not return from one that is being
+// left.
 func Interruptible(ctx context.Context, env Environment, stderr io.Writer,
 	again string) (running context.Context, i *Interruption, done func()) {
 	running, cancel := context.WithCancel(ctx)
