@@ -146,7 +146,10 @@ func compile(source string, types map[string]any, exact bool) (*vm.Program, erro
 		expr.EnableBuiltin("min"), expr.EnableBuiltin("max"), expr.EnableBuiltin("abs"),
 		expr.EnableBuiltin("floor"), expr.EnableBuiltin("ceil"),
 		expr.EnableBuiltin("int"), expr.EnableBuiltin("float"),
-		expr.Patch(integerDivision{}),
+		expr.Patch(integerDivision{}), expr.Patch(realRemainder{}),
+		expr.Function("remainder", remainder,
+			new(func(int, int) int), new(func(float64, float64) float64),
+			new(func(int, float64) float64), new(func(float64, int) float64)),
 		expr.Function("divide", divide,
 			new(func(int, int) int), new(func(float64, float64) float64),
 			new(func(int, float64) float64), new(func(float64, int) float64)),
@@ -179,6 +182,31 @@ func (integerDivision) Visit(node *ast.Node) {
 			Arguments: []ast.Node{binary.Left, binary.Right},
 		})
 	}
+}
+
+// realRemainder turns a % of what may be a fraction into a call of remainder: the language's own % takes integers.
+type realRemainder struct{}
+
+func (realRemainder) Visit(node *ast.Node) {
+	if binary, ok := (*node).(*ast.BinaryNode); ok && binary.Operator == "%" && (!isWhole(binary.Left) ||
+		!isWhole(binary.Right)) {
+		ast.Patch(node, &ast.CallNode{
+			Callee:    &ast.IdentifierNode{Value: "remainder"},
+			Arguments: []ast.Node{binary.Left, binary.Right},
+		})
+	}
+}
+
+func remainder(arguments ...any) (any, error) {
+	a, aInteger := arguments[0].(int)
+	b, bInteger := arguments[1].(int)
+	switch {
+	case toFloat(arguments[1]) == 0:
+		return nil, errDivisionByZero
+	case aInteger && bInteger:
+		return a % b, nil
+	}
+	return math.Mod(toFloat(arguments[0]), toFloat(arguments[1])), nil
 }
 
 var errDivisionByZero = errors.New("division by zero")

@@ -59,9 +59,10 @@ func (d *description) write(folder string) (*Folder, error) {
 	if err := scaffold.CheckName(d.name); err != nil {
 		return nil, err
 	}
+	d.repaired()
 	manifest := d.manifest()
 	if err := kernels.Check(kernels.ManifestName, []byte(manifest), d.backend); err != nil {
-		return nil, fmt.Errorf("what was recorded does not make a manifest: %w", err)
+		return nil, mistake("what was recorded does not make a manifest: %v", err)
 	}
 	var files []page.File
 	add := func(name string, content func() ([]byte, error)) {

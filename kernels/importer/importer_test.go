@@ -38,7 +38,7 @@ limit = 12
 conditions = [
     "A * B <= 8", "A % B == 1", "A // B > 0", "A / B > 0.5", "A / B == 0.2", "A < B < 8", "1 < A <= B", "not Z", "Z and A == 1", "Z or A > 2", "A in [1, 8]", "A not in (1, 8)",
     "A ** 2 > B ** 3", "max(A, B) - min(A, B) >= 2", "abs(A - B) == 3", "(A if Z else B) > 2", "int(A / B) == 1", "A % 2", "-A < -2", "S == 'row'", "S != 'row' or Z == 1", "A == 1 and B == 1 or Z == 1",
-    "A - B % 3 == 1", "M + A > 0", "True", "A == 1.0", "A * 1.5 > B", "not (A == 1 or B == 1)", "A != B != 4",
+    "A - B % 3 == 1", "M + A > 0", "True", "A == 1.0", "A * 1.5 > B", "not (A == 1 or B == 1)", "A != B != 4", "8 % ((A * B) / A) == 0", "A % (B / 2) == 0", "A // (B / 2) >= 1",
     lambda p: p["A"] * p["B"] <= limit, lambda p: p["A"] % p["B"] == 0 and p['Z'] == 0,
 ]
 # What could mean something else, or is no arithmetic, is a gap.
@@ -162,13 +162,14 @@ func TestFormulasOfT1(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"A*N // 2": "A * 64 / 2", "A<=2 and not (A==1)": "A <= 2 and not ( A == 1 )", "A - 1": "A - 1",
-		"max(A, 2)": "max ( A , 2 )",
+		"max(A, 2)": "max ( A , 2 )", "N % ((A * N) / A) == 0": "64 % ( ( A * 64 ) / float(A) ) == 0",
+		"N / (A + 1)": "64 / float( A + 1 )",
 	} {
 		if got, err := p.formula(d, text); err != nil || got != want {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"A / 2", "A ** 2", "(A - 3) % 2", "(A-3) // 2", "B", "name", "A if A else 1", "A; 1",
+	for _, text := range []string{"A / max(A, 2)", "A ** 2", "(A - 3) % 2", "(A-3) // 2", "B", "name", "A if A else 1", "A; 1",
 		"exec(1)", "A[0]"} {
 		if got, err := p.formula(d, text); err == nil {
 			t.Errorf("%s is written as %s", text, got)

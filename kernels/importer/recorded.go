@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,7 @@ type call struct {
 	Textures   []string                `json:"textures"`
 	BlockNames []string                `json:"block_size_names"`
 	Options    []string                `json:"compiler_options"`
+	Folders    []string                `json:"folders"` // where the script may have headers
 	Defines    map[string]any          `json:"defines"`
 	Metrics    map[string]expression   `json:"metrics"`
 	Observers  []string                `json:"observers"`
@@ -139,9 +141,8 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 	d.takeUnrolling(source)
 	prepared := d.withC(source)
 	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
-	if beside != "" {
-		d.addIncludes(beside, source)
-	}
+	folders := slices.DeleteFunc(append([]string{beside}, c.Folders...), func(f string) bool { return f == "" })
+	d.addIncludes(source, folders...)
 	d.takeOtherSources(c)
 	return d, d.takeReference(c, calls, prepared)
 }

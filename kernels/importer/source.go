@@ -113,20 +113,28 @@ func (d *description) macrosOf(source string, names []string) (flags []string) {
 	return flags
 }
 
-// addIncludes takes along what a source includes from beside it, and what that includes.
-func (d *description) addIncludes(folder, source string) {
+// addIncludes takes along what a source includes from the first of the folders that has it, and what that includes.
+func (d *description) addIncludes(source string, folders ...string) {
 	for _, match := range included.FindAllStringSubmatch(source, -1) {
 		name := filepath.ToSlash(filepath.Clean(match[1]))
 		if slices.ContainsFunc(d.files, func(f kernels.File) bool { return f.Name == name }) {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
-		if err != nil || !filepath.IsLocal(filepath.FromSlash(name)) {
+		at := slices.IndexFunc(folders, func(folder string) bool {
+			_, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name)))
+			return err == nil && filepath.IsLocal(filepath.FromSlash(name))
+		})
+		if at < 0 {
 			d.gap("the source includes %q, which is not beside it: put it into the kernel's folder", match[1])
 			continue
 		}
+		content, err := os.ReadFile(filepath.Join(folders[at], filepath.FromSlash(name)))
+		if err != nil {
+			d.gap("the source includes %q: %v", match[1], err)
+			continue
+		}
 		d.files = append(d.files, kernels.File{Name: name, Content: content})
-		d.addIncludes(folder, string(content))
+		d.addIncludes(string(content), folders...)
 	}
 }
 

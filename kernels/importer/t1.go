@@ -27,17 +27,22 @@ type problem struct {
 	// Config are constants that expressions may name.
 	Config map[string]any `json:"BenchmarkConfig"`
 	Kernel struct {
-		Language   string         `json:"Language"`
-		Name       string         `json:"KernelName"`
-		File       string         `json:"KernelFile"`
-		Options    []string       `json:"CompilerOptions"`
-		TypeNames  []string       `json:"KernelTypeNames"`
-		SizeType   string         `json:"GlobalSizeType"`
-		Global     map[string]any `json:"GlobalSize"`
-		Local      map[string]any `json:"LocalSize"`
-		Shared     any            `json:"SharedMemory"`
-		Arguments  []t1Argument   `json:"Arguments"`
-		References any            `json:"ReferenceData"`
+		Language  string   `json:"Language"`
+		Name      string   `json:"KernelName"`
+		File      string   `json:"KernelFile"`
+		Options   []string `json:"CompilerOptions"`
+		TypeNames []string `json:"KernelTypeNames"`
+		SizeType  string   `json:"GlobalSizeType"`
+		// ProblemSize is a number, a list of them, or one for each of X, Y and Z; the divisors make a grid of it.
+		ProblemSize any            `json:"ProblemSize"`
+		DivX        []any          `json:"GridDivX"`
+		DivY        []any          `json:"GridDivY"`
+		DivZ        []any          `json:"GridDivZ"`
+		Global      map[string]any `json:"GlobalSize"`
+		Local       map[string]any `json:"LocalSize"`
+		Shared      any            `json:"SharedMemory"`
+		Arguments   []t1Argument   `json:"Arguments"`
+		References  any            `json:"ReferenceData"`
 	} `json:"KernelSpecification"`
 }
 
@@ -83,7 +88,7 @@ func T1(path, folder string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.addIncludes(filepath.Join(filepath.Dir(path), filepath.Dir(file)), string(source))
+	d.addIncludes(string(source), filepath.Join(filepath.Dir(path), filepath.Dir(file)), filepath.Dir(path))
 	d.origin = filepath.Base(path) + ", in the T1 format"
 	return d.write(folder)
 }
@@ -156,8 +161,11 @@ func (p *problem) describe(source string) (*description, error) {
 
 // launch carries grid and block over. OpenCL's grid counts threads.
 func (p *problem) launch(d *description) {
-	for _, axis := range []string{"X", "Y", "Z"} {
+	for i, axis := range []string{"X", "Y", "Z"} {
 		block, grid := p.dimension(d, p.Kernel.Local, axis), p.dimension(d, p.Kernel.Global, axis)
+		if size, given := p.constant(fmt.Sprintf("ProblemSize[%d]", i)); given && p.Kernel.Global == nil {
+			grid = p.divided(d, fmt.Sprint(size), [][]any{p.Kernel.DivX, p.Kernel.DivY, p.Kernel.DivZ}[i], block)
+		}
 		if strings.EqualFold(p.Kernel.SizeType, "OpenCL") && grid != "1" {
 			grid = fmt.Sprintf("cdiv(%s, %s)", grid, block)
 		}
@@ -173,6 +181,26 @@ func (p *problem) launch(d *description) {
 	}
 }
 
+// divided is how many blocks a size takes, by the parameters that each of them covers.
+func (p *problem) divided(d *description, size string, by []any, block string) string {
+	var factors []string
+	for _, each := range by {
+		text, err := p.formula(d, fmt.Sprint(each))
+		if err != nil {
+			d.gap("the divisor %v of the grid was not carried over: %v", each, err)
+			continue
+		}
+		factors = append(factors, text)
+	}
+	if by == nil {
+		factors = []string{block}
+	}
+	if len(factors) == 0 {
+		return size
+	}
+	return fmt.Sprintf("cdiv(%s, %s)", size, strings.Join(factors, " * "))
+}
+
 func (p *problem) dimension(d *description, sizes map[string]any, axis string) string {
 	content, given := sizes[axis]
 	if !given {
@@ -182,6 +210,9 @@ func (p *problem) dimension(d *description, sizes map[string]any, axis string) s
 	if err != nil {
 		d.gap("the size %v in %s was not carried over: %v", content, axis, err)
 		return "1"
+	}
+	if strings.Contains(text, "/ float(") { // Python's division of what is a number of blocks
+		return "int(ceil(" + text + "))"
 	}
 	return text
 }
@@ -208,17 +239,27 @@ func (p *problem) arguments(d *description) {
 			}
 		case "vector":
 			made.shape = []int64{1}
+			var n int64
+			var names []string
 			text, err := p.formula(d, fmt.Sprint(a.Size))
-			if n, number := constant(text); err == nil && number {
-				made.shape = []int64{n * e.each}
-			} else {
-				d.lacks(&made, "the size of %s is %v, which is no number", made.name, a.Size)
+			if err == nil {
+				n, names, err = d.largest(text)
+			}
+			if made.shape = []int64{n * e.each}; err != nil {
+				made.shape = []int64{1}
+				d.lacks(&made, "the size %v of %s was not carried over: %v", a.Size, made.name, err)
 			}
 			made.out = strings.EqualFold(a.Access, "WriteOnly") || strings.EqualFold(a.Access, "ReadWrite") ||
 				a.Output != nil && a.Output != false && fmt.Sprint(a.Output) != "0"
 			made.zeros = strings.EqualFold(a.Fill, "Constant") &&
 				regexp.MustCompile(`^0*\.?0*$`).MatchString(fmt.Sprint(a.Value))
 			d.fill(&made, a)
+			if len(names) > 0 {
+				d.note("%s is as large as for the largest %s", made.name, strings.Join(names, ", "))
+			}
+			if len(names) > 0 && made.out {
+				made.init = "0" // some points leave its end alone
+			}
 		default:
 			made.shape = []int64{1}
 			d.lacks(&made, "argument %s is in %s memory, which was not carried over", made.name, a.Memory)

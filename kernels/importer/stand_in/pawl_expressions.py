@@ -24,6 +24,9 @@ class _Writer:
         """The text of a number, whether it is never negative, and whether it is an integer."""
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return repr(node.value), node.value >= 0, type(node.value) is int
+        fixed = self.fixed(node)
+        if fixed is not None:
+            return repr(fixed) if fixed >= 0 else f"({fixed!r})", fixed >= 0, type(fixed) is int
         name = self.name(node)
         if name is not None:
             if name in self.values:
@@ -33,11 +36,6 @@ class _Writer:
                 raise _Gap(f"{name} has values that are no integers")
             if name in self.measured:
                 return name, True, False
-            value = self.captured.get(name)
-            if _numpy() and isinstance(value, _numpy().generic):
-                value = value.item()
-            if type(value) in (int, float):
-                return repr(value) if value >= 0 else f"({value!r})", value >= 0, type(value) is int
             raise _Gap(f"{name} is not a parameter")
         if isinstance(node, ast.BinOp):
             return self.arithmetic(node)
@@ -52,6 +50,16 @@ class _Writer:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
             return self.call(node)
         raise _Gap(f"{_show(node)} is not arithmetic")
+
+    def fixed(self, node):
+        """The number of what depends on nothing but the script's own variables, such as problem_size[0]."""
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        if not names or not names <= self.captured.keys() or names & self.values.keys() or self.argument in names:
+            return None
+        value = eval(compile(ast.Expression(node), "a formula", "eval"), {"__builtins__": {}}, self.captured)
+        if _numpy() and isinstance(value, _numpy().generic):
+            value = value.item()
+        return value if type(value) in (int, float) else None
 
     def arithmetic(self, node):
         left, lpositive, lwhole = self.number(node.left)
@@ -69,6 +77,10 @@ class _Writer:
             return f"({left} / {right})", both, False
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)) and both and whole:
             return f"({left} {'/' if isinstance(node.op, ast.FloorDiv) else '%'} {right})", True, True
+        if isinstance(node.op, ast.Mod) and both:
+            return f"({left} % {right})", True, False
+        if isinstance(node.op, ast.FloorDiv) and both:
+            return f"floor({left} / {right})", True, False
         if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value in (1, 2, 3, 4):
             return "(" + " * ".join([left] * node.right.value) + ")", lpositive, lwhole
         raise _Gap(f"{_show(node)} means something else to pawl")

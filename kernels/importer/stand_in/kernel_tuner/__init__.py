@@ -86,6 +86,14 @@ def _source(source):
     return {"kind": "text", "text": text}
 
 
+def _folders(options):
+    """Where a compiler that the script starts would find headers, and the folders below the script's."""
+    script = os.path.dirname(os.path.abspath(sys.argv[0]))
+    named = [o[2:] or options[i + 1] for i, o in enumerate(options) if o.startswith("-I") and (o[2:] or i + 1 < len(options))]
+    below = [folder for folder, _, _ in itertools.islice(os.walk(script), 100)]
+    return [os.path.abspath(folder) for folder in [*named, os.getcwd(), *below]]
+
+
 def _plain(value):
     if isinstance(value, bool) or value is None or isinstance(value, (int, float, str)):
         return value
@@ -123,6 +131,7 @@ def _record(call, given, params, save):
         "textures": [str(k) for k in (given.get("texmem_args") or {})],
         "block_size_names": [str(n) for n in given.get("block_size_names") or []],
         "compiler_options": [str(o) for o in given.get("compiler_options") or []],
+        "folders": _folders([str(o) for o in given.get("compiler_options") or []]),
         "defines": None if given.get("defines") is None else {str(k): _plain(v) if not callable(v) else None for k, v in given["defines"].items()},
         "metrics": {str(k): _expression(v, values, "number", ("time",)) for k, v in (given.get("metrics") or {}).items()},
         "observers": [type(o).__name__ for o in given.get("observers") or []],
