@@ -131,7 +131,7 @@ kernel_tuner.tune_kernel("k", source, problem_size, arguments, params, lang="CUD
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`maximize: "(65536.0 / time)"`,
+	for _, want := range []string{`maximize: "(((2.0 * 256) * 128) / time)"`,
 		`"(KWG % (float((MDIMC * NDIMC)) / MDIMA)) == 0"`} {
 		if !strings.Contains(string(manifest), want) {
 			t.Errorf("no %s in\n%s", want, manifest)

@@ -54,7 +54,7 @@ class _Writer:
     def fixed(self, node):
         """The number of what depends on nothing but the script's own variables, such as problem_size[0]."""
         names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-        if not names or not names <= self.captured.keys() or names & self.values.keys() or self.argument in names:
+        if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.IfExp)) or not names or not names <= self.captured.keys() or names & self.values.keys() or self.argument in names:
             return None
         value = eval(compile(ast.Expression(node), "a formula", "eval"), {"__builtins__": {}}, self.captured)
         if _numpy() and isinstance(value, _numpy().generic):
