@@ -18,7 +18,7 @@ const canary = 0xa5
 // buffer is memory for one argument between two pages that nobody may touch.
 type buffer struct {
 	name    string
-	mapping []byte // guard page, body, guard page
+	mapping []byte // guard page, body, guard page; more before and behind where the body has large pages
 	body    []byte // the pages between the guards
 	data    []byte // the argument's bytes inside the body
 }
@@ -33,16 +33,26 @@ func newBuffer(name string, size, align int, layout worker.Layout) (*buffer, err
 	if layout == worker.Misaligned {
 		pages = (size + align + page - 1) / page * page
 	}
-	mapping, err := unix.Mmap(-1, 0, pages+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	return mapBuffer(name, size, align, layout, pages, page)
+}
+
+// mapBuffer maps a body of so many bytes of pages, which begins at a multiple of unit.
+func mapBuffer(name string, size, align int, layout worker.Layout, pages, unit int) (*buffer, error) {
+	page := os.Getpagesize()
+	mapping, err := unix.Mmap(-1, 0, pages+page+unit, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("memory for %s: %w", name, err)
 	}
-	b := &buffer{name: name, mapping: mapping, body: mapping[page : page+pages]}
-	for _, guard := range [][]byte{mapping[:page], mapping[page+pages:]} {
+	before := unit - int(address(mapping))%unit // a page or more
+	b := &buffer{name: name, mapping: mapping, body: mapping[before : before+pages]}
+	for _, guard := range [][]byte{mapping[:before], mapping[before+pages:]} {
 		if err := unix.Mprotect(guard, unix.PROT_NONE); err != nil {
 			b.free()
 			return nil, fmt.Errorf("guard page for %s: %w", name, err)
 		}
+	}
+	if unit > page {
+		_ = unix.Madvise(b.body, hugePages) // small ones do too
 	}
 	start := 0
 	switch layout {

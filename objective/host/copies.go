@@ -2,9 +2,8 @@ package host
 
 import (
 	"hash/maphash"
+	"os"
 	"runtime"
-
-	"golang.org/x/sys/unix"
 
 	"pawl/objective/worker"
 )
@@ -29,8 +28,11 @@ type copies struct {
 // cache line, of which nothing may be written.
 const copyGap = 64
 
-// hugePages is MADV_HUGEPAGE, which other systems than Linux do not have.
-const hugePages = 14
+// hugePages is MADV_HUGEPAGE, which other systems than Linux do not have, and hugePage what such a page has.
+const (
+	hugePages = 14
+	hugePage  = 2 << 20
+)
 
 // room makes room for so many copies.
 func (c *copies) room(count, align int) (err error) {
@@ -47,14 +49,15 @@ func (c *copies) room(count, align int) (err error) {
 		c.more.free()
 	}
 	c.used = min(c.used, 1)
-	if c.more, err = newBuffer(c.first.name, needed, align, worker.Aligned); err != nil {
+	// To hide 16 MB of small pages takes a millisecond, of large ones some microseconds.
+	unit := os.Getpagesize()
+	if runtime.GOOS == "linux" && needed >= hugePage {
+		unit = hugePage
+	}
+	pages := (needed + unit - 1) / unit * unit
+	if c.more, err = mapBuffer(c.first.name, needed, align, worker.Aligned, pages, unit); err != nil {
 		c.more = nil
 		return err
-	}
-	if runtime.GOOS == "linux" {
-		// Large pages: to hide 16 MB of small ones takes a tenth of a millisecond, of large ones some
-		// microseconds. Without them it is only slower.
-		_ = unix.Madvise(c.more.body, hugePages)
 	}
 	for at := 0; at < needed; at += c.stride {
 		fillBytes(c.more.data[at+len(c.first.data):at+c.stride], canary)
