@@ -13,7 +13,9 @@ import (
 const (
 	mostLinesOfFile    = 400
 	mostLinesOfPackage = 4200
-	mostMethods        = 5
+	// It only goes down: what is added pays by what is removed. Lower it when lines have gone.
+	mostLinesOfAll = 95_050
+	mostMethods    = 5
 )
 
 func TestNothingIsTooLarge(t *testing.T) {
@@ -40,9 +42,13 @@ func TestNothingIsTooLarge(t *testing.T) {
 		})
 		return nil
 	})
+	all := 0
 	for folder, count := range lines {
-		if count > mostLinesOfPackage {
+		if all += count; count > mostLinesOfPackage {
 			t.Errorf("%s has %d lines, %d are allowed", folder, count, mostLinesOfPackage)
 		}
+	}
+	if all > mostLinesOfAll {
+		t.Errorf("all packages have %d lines, %d are allowed", all, mostLinesOfAll)
 	}
 }
