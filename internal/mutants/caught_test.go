@@ -174,8 +174,8 @@ func (l *lab) open(t *testing.T, dir string, m Mutant) (a attempt, err error) {
 	return a, nil
 }
 
-// neverMet does its work whenever it is timed: a sample of a slow kernel is one launch, whose output never holds what the
-// kernel wrote there.
+// neverMet does its work whenever it is timed: a sample of a slow kernel is one launch, whose output never holds what
+// the kernel wrote there.
 const neverMet = "attention/skips its own output"
 
 // caught puts a mutant through both tiers, and times one that cheats. It says whether the quick tier has caught it.
