@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -56,13 +57,16 @@ func (c claim) fault() *worker.Fault {
 // are any of them, and nothing tells them from others: the worker hears which they were when it is asked for their
 // results.
 func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, *worker.Fault, error) {
-	seeds := make([]uint64, batch)
-	for i := range seeds {
-		seeds[i] = rand.Uint64()
+	seeds := make([]byte, 0, 8*batch)
+	for range batch {
+		seeds = binary.LittleEndian.AppendUint64(seeds, rand.Uint64())
 	}
-	known := w.random.Perm(batch)[:min(len(on.seeds), batch)]
+	var known []int
+	if len(on.seeds) > 0 {
+		known = w.random.Perm(batch)[:min(len(on.seeds), batch)]
+	}
 	for i, launch := range known {
-		seeds[launch] = on.seeds[i]
+		binary.LittleEndian.PutUint64(seeds[8*launch:], on.seeds[i])
 	}
 	if fault, err := w.session.Arrange(ctx, worker.Arrange{Pool: on.pool, Seeds: seeds}); fault != nil || err != nil {
 		return claim{}, fault, err

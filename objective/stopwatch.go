@@ -43,7 +43,7 @@ const (
 	// vanish in it: some tens of nanoseconds in the worker, some tens of
 	// microseconds for the pipes between it and this process.
 	shortestSample = 2 * time.Millisecond
-	// warmUp is how long the kernel runs before the first sample.
+	// warmUp is how long the processor works before the first sample, on launches and on what they need.
 	warmUp = 5 * time.Millisecond
 	// slowLaunch is when a launch is worth a sample of its own, in milliseconds.
 	slowLaunch = 20
@@ -51,8 +51,6 @@ const (
 	// number. A sample may be shorter than it should be then.
 	batchBytes = 16 << 20
 	mostBatch  = 1 << 15
-	// mostTries bounds the batches that are tried before the first sample.
-	mostTries = 20
 	// knownEvery is how many samples have one with known answers, up to mostKnown of them.
 	knownEvery = 5
 	mostKnown  = 8
@@ -162,19 +160,17 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 // calibrate warms up and finds how many launches make a sample long enough, by the
 // least time that a launch took: a single one may have had to wait for a core.
 func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
-	var spent time.Duration
-	least := math.Inf(1)
+	least, start := math.Inf(1), time.Now()
 	for batch, try := 1, 0; ; try++ {
 		milliseconds, fault, err := w.launches(ctx, batch, unknown())
 		if fault != nil || err != nil {
 			return fault, err
 		}
 		least = min(least, milliseconds)
-		took := time.Duration(milliseconds * float64(batch) * 1e6)
-		spent += took
-		// Launches that differ as much as this are a kernel that leaves some out.
-		long := least*float64(batch)*1e6 >= float64(shortestSample) || took >= longClaim
-		if (long || batch == w.most) && spent >= warmUp && (try > 2 || least > slowLaunch) || try == mostTries {
+		// Launches that differ as much as the second says are a kernel that leaves some out.
+		long := least*float64(batch)*1e6 >= float64(shortestSample) ||
+			milliseconds*float64(batch)*1e6 >= float64(longClaim)
+		if (long || batch == w.most) && time.Since(start) >= warmUp && (try > 2 || least > slowLaunch) {
 			w.batch = batch
 			return nil, nil
 		}

@@ -114,15 +114,25 @@ func (p Pool) Stream(seed uint64) uint64 { return uint64(newStream(^seed, p.Name
 
 // Draw puts a content together from a filled pool. A device does the same: see support.cu.
 func (p Pool) Draw(to, pool []byte, state uint64) {
-	from := stream(state)
-	for unit := uint64(0); len(to) > 0; unit++ {
+	from, unit, last := stream(state), uint64(0), uint64(p.Units-1)
+	for ; p.Unit == plainUnit && len(to) >= plainUnit; unit++ { // most content
 		drawn := from.at(unit)
-		place := int(drawn&uint64(p.Units-1)) * p.Unit
-		n := copy(to, pool[place:place+p.Unit])
-		if p.Flips > 0 && n == plainUnit {
-			flip(to, p.Flips, drawn>>32)
+		piece := pool[(drawn&last)*plainUnit:][:plainUnit]
+		low, high := binary.LittleEndian.Uint64(piece), binary.LittleEndian.Uint64(piece[8:])
+		switch bits := drawn >> 32; p.Flips {
+		case 8:
+			low ^= bits&0xff | bits&0xff00<<24
+			high ^= bits>>16&0xff | bits>>16&0xff00<<24
+		case 16:
+			low ^= bits & 0xffff
+			high ^= bits >> 16 & 0xffff
 		}
-		to = to[n:]
+		binary.LittleEndian.PutUint64(to, low)
+		binary.LittleEndian.PutUint64(to[8:], high)
+		to = to[plainUnit:]
+	}
+	for ; len(to) > 0; unit++ {
+		to = to[copy(to, pool[int(from.at(unit)&last)*p.Unit:][:p.Unit]):]
 	}
 }
 
@@ -156,18 +166,4 @@ func Renews(all []arguments.Binding) bool {
 		renewal, _ := RenewalOf(b)
 		return renewal != Kept && (b.Restored || !b.Out && !b.Scratch)
 	})
-}
-
-// flip changes the low bits of the elements of a unit.
-func flip(unit []byte, flips int, bits uint64) {
-	low, high := binary.LittleEndian.Uint64(unit), binary.LittleEndian.Uint64(unit[8:])
-	if flips == 8 {
-		low ^= bits&0xff | bits&0xff00<<24
-		high ^= bits>>16&0xff | bits>>16&0xff00<<24
-	} else {
-		low ^= bits & 0xffff
-		high ^= bits >> 16 & 0xffff
-	}
-	binary.LittleEndian.PutUint64(unit, low)
-	binary.LittleEndian.PutUint64(unit[8:], high)
 }

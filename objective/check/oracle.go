@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -234,7 +235,7 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 		return nil, err
 	}
 	if c.Timed != (inputs.Content{}) {
-		arranged := worker.Arrange{Pool: c.Timed.Pool, Seeds: []uint64{c.Timed.Seed}}
+		arranged := worker.Arrange{Pool: c.Timed.Pool, Seeds: binary.LittleEndian.AppendUint64(nil, c.Timed.Seed)}
 		if err := o.client.Arrange(ctx, arranged); err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ import (
 // Arrange gives each of the launches that are timed next inputs of its own.
 func (d *Device) Arrange(a worker.Arrange) error {
 	d.arranged = &a
-	return d.arrange(len(a.Seeds))
+	return d.arrange(a.Launches())
 }
 
 // arrange gets the arguments of so many launches ready.
@@ -85,7 +85,7 @@ func (d *Device) fill(i int) error {
 	for launch := range min(d.rounds, c.count) {
 		seed := d.loaded.Seed
 		if renewal == inputs.Refilled {
-			seed = d.arranged.Seeds[launch]
+			seed = d.arranged.Seed(launch)
 		}
 		if err := d.source.Fill(c.of(launch), argument, seed); err != nil {
 			return err
@@ -105,7 +105,7 @@ func (d *Device) draw(c *copies, pool inputs.Pool) error {
 	for lane := range lanes {
 		done.Go(func() {
 			for launch := lane; launch < d.rounds; launch += lanes {
-				pool.Draw(c.of(launch), from, pool.Stream(d.arranged.Seeds[launch]))
+				pool.Draw(c.of(launch), from, pool.Stream(d.arranged.Seed(launch)))
 			}
 		})
 	}

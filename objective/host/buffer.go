@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"os"
@@ -96,13 +97,13 @@ func (b *buffer) slack() [2][]byte {
 // damage says whether a byte beside the data was overwritten.
 func (b *buffer) damage() *worker.Fault {
 	slack := b.slack()
-	if at := firstNot(slack[0], canary); at >= 0 {
+	if at := overwritten(slack[0]); at >= 0 {
 		return &worker.Fault{
 			Kind:   worker.OutOfBounds,
 			Detail: fmt.Sprintf("wrote %d bytes before the start of %s", len(slack[0])-at, b.name),
 		}
 	}
-	if at := firstNot(slack[1], canary); at >= 0 {
+	if at := overwritten(slack[1]); at >= 0 {
 		return &worker.Fault{Kind: worker.OutOfBounds, Detail: fmt.Sprintf("wrote %d bytes past the end of %s", at, b.name)}
 	}
 	return nil
@@ -122,11 +123,24 @@ func (b *buffer) region() worker.Region {
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func fillBytes(b []byte, value byte) {
-	for i := range b {
-		b[i] = value
+	if len(b) > 0 {
+		b[0] = value
+	}
+	for n := 1; n < len(b); n *= 2 {
+		copy(b[n:], b[:n])
 	}
 }
 
-func firstNot(b []byte, value byte) int {
-	return slices.IndexFunc(b, func(x byte) bool { return x != value })
+// canaries are what bytes beside a buffer are compared with.
+var canaries = bytes.Repeat([]byte{canary}, 4096)
+
+// overwritten is the place of the first byte that is no canary, or -1.
+func overwritten(b []byte) int {
+	for at := 0; at < len(b); at += len(canaries) {
+		piece := b[at:min(at+len(canaries), len(b))]
+		if !bytes.Equal(piece, canaries[:len(piece)]) {
+			return at + slices.IndexFunc(piece, func(x byte) bool { return x != canary })
+		}
+	}
+	return -1
 }

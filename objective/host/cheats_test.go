@@ -287,7 +287,7 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		"tampers": "modified an input", "past_the_end": "out of bounds",
 		"unfinished": "wrong while it was timed, went on, crashed",
 		"behind":     "wrong while it was timed, went on, crashed, meddled",
-		"ahead":      "wrong while it was timed, crashed, out of bounds",
+		"ahead":      "wrong while it was timed, crashed, out of bounds, meddled",
 		"forged":     "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled",
 		"garbage": "meddled", "early": "meddled",
 		"slow_clock": "", "stopped_clock": "", // the parent's clock counts

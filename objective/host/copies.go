@@ -21,7 +21,7 @@ type copies struct {
 	// had it.
 	written, poisoned bool
 	used              int
-	sum               uint64 // of an input as filled
+	sum               [2]uint64 // of an input as filled
 }
 
 // copyGap is the least distance of copies, and what their starts are a multiple of: a
@@ -82,14 +82,13 @@ func (c *copies) identify(key maphash.Seed) {
 	}
 }
 
-func (c *copies) checksum(key maphash.Seed) uint64 {
-	var hash maphash.Hash
-	hash.SetSeed(key)
-	_, _ = hash.Write(c.first.data) // it never fails
+// checksum is that of the first copy, and of the others with what lies between them.
+func (c *copies) checksum(key maphash.Seed) (sum [2]uint64) {
+	sum[0] = maphash.Bytes(key, c.first.data)
 	if c.count > 1 {
-		_, _ = hash.Write(c.more.data[:(c.count-1)*c.stride])
+		sum[1] = maphash.Bytes(key, c.more.data[:(c.count-1)*c.stride])
 	}
-	return hash.Sum64()
+	return sum
 }
 
 // damage says whether an input has changed, or a byte beside a copy.

@@ -114,10 +114,17 @@ type Time struct {
 // Arrange asks a device that hands its results over to give inputs to each of the launches
 // that are timed next. Each has outputs of its own as well, so that a kernel cannot know whose are collected.
 type Arrange struct {
-	// Pool is the seed of the pool that all inputs are drawn from, and Seeds are those of the launches.
-	Pool  uint64   `json:"pool"`
-	Seeds []uint64 `json:"seeds"`
+	// Pool is the seed of the pool that all inputs are drawn from, and Seeds are those of the launches, of 8 bytes each:
+	// numbers as text would take longer to read than to use.
+	Pool  uint64 `json:"pool"`
+	Seeds []byte `json:"seeds"`
 }
+
+// Launches is how many there are.
+func (a Arrange) Launches() int { return len(a.Seeds) / 8 }
+
+// Seed is that of a launch.
+func (a Arrange) Seed(launch int) uint64 { return binary.LittleEndian.Uint64(a.Seeds[8*launch:]) }
 
 // Collect asks for what the launches that were timed last have left behind: damage, or the results of one of them.
 type Collect struct {
