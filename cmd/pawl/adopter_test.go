@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"pawl/gate"
-	"pawl/internal/githubtest"
 )
 
 // The loop in a repository of somebody else's, by the workflows that pawl ci init writes there: pawl
@@ -93,7 +92,7 @@ func (s *scratch) draftOnRequest() {
 	s.branch("main")
 	s.file("gate.yaml", "lock_clocks: 1500\n"+monthPolicy)
 	s.save("Locked clocks")
-	e := githubtest.Event{
+	e := actionsEvent{
 		Name: "workflow_dispatch", Ref: "refs/heads/main", RefName: "main", SHA: s.git(s.desk, "rev-parse", "HEAD"),
 		Inputs: map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "minutes": "1"},
 	}

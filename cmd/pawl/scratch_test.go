@@ -25,7 +25,7 @@ import (
 type scratch struct {
 	t      *testing.T
 	server *githubtest.Server
-	host   *githubtest.Host
+	host   *actionsHost
 	// remote is bare; desk is the person's clone; tools has programs that steps find first.
 	remote, desk, tools string
 	// workflows is the folder of those that are played.
@@ -71,7 +71,7 @@ mkdir -p "$3" && ln -sf "$PAWL_UNDER_TEST" "${3%/}/pawl"`)
 	s.git(s.desk, "checkout", "--quiet", "-b", "main")
 	s.server = githubtest.New("someone/kernels", s.remote)
 	t.Cleanup(s.server.Close)
-	s.host = &githubtest.Host{
+	s.host = &actionsHost{
 		Server: s.server,
 		Remote: s.remote,
 		Folder: filepath.Join(folder, "actions"),
@@ -176,8 +176,8 @@ func (s *scratch) restored() {
 }
 
 // pushed is the event of a push to main.
-func (s *scratch) pushed(before, after string) githubtest.Event {
-	return githubtest.Event{
+func (s *scratch) pushed(before, after string) actionsEvent {
+	return actionsEvent{
 		Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: after,
 		Payload: map[string]any{"before": before, "after": after, "ref": "refs/heads/main"},
 	}
@@ -185,14 +185,14 @@ func (s *scratch) pushed(before, after string) githubtest.Event {
 
 // proposed is the event of a pull request whose branch was pushed. GitHub tests what would
 // be on main after the merge.
-func (s *scratch) proposed(number int, branch string) githubtest.Event {
+func (s *scratch) proposed(number int, branch string) actionsEvent {
 	s.t.Helper()
 	head, base := s.git(s.remote, "rev-parse", "refs/heads/"+branch), s.git(s.remote, "rev-parse", "refs/heads/main")
 	tree := strings.Fields(s.git(s.remote, "merge-tree", "--write-tree", base, head))[0]
 	merged := s.git(s.remote, "commit-tree", tree, "-p", base, "-p", head, "-m", "the merge that GitHub tests")
 	ref := fmt.Sprintf("refs/pull/%d/merge", number)
 	s.git(s.remote, "update-ref", ref, merged)
-	return githubtest.Event{
+	return actionsEvent{
 		Name: "pull_request", Ref: ref, RefName: fmt.Sprintf("%d/merge", number), SHA: merged, BaseRef: "main",
 		HeadRef: branch,
 		Payload: map[string]any{"action": "synchronize", "number": number, "pull_request": map[string]any{
@@ -209,7 +209,7 @@ const reruns = 5
 
 // gate plays the gate's workflow until its report has these verdicts among others, and
 // returns the run with its report; an empty one where it wrote none.
-func (s *scratch) gate(e githubtest.Event, wanted ...gate.Verdict) (*githubtest.Run, *reporting.Report) {
+func (s *scratch) gate(e actionsEvent, wanted ...gate.Verdict) (*actionsRun, *reporting.Report) {
 	s.t.Helper()
 	for attempt := 1; ; attempt++ {
 		run := s.play("gate.yml", e)
@@ -235,7 +235,7 @@ func (s *scratch) gate(e githubtest.Event, wanted ...gate.Verdict) (*githubtest.
 }
 
 // play plays one of the workflows.
-func (s *scratch) play(name string, e githubtest.Event) *githubtest.Run {
+func (s *scratch) play(name string, e actionsEvent) *actionsRun {
 	s.t.Helper()
 	began := time.Now()
 	content, err := os.ReadFile(filepath.Join(s.workflows, name))
@@ -251,7 +251,7 @@ func (s *scratch) play(name string, e githubtest.Event) *githubtest.Run {
 }
 
 // result expects how a job ended.
-func (s *scratch) result(run *githubtest.Run, job, want string) {
+func (s *scratch) result(run *actionsRun, job, want string) {
 	s.t.Helper()
 	if got := run.Jobs[job].Result; got != want {
 		s.t.Fatalf("job %s: %s, want %s\n%s", job, got, want, run.Jobs[job].Log)

@@ -1,21 +1,9 @@
-// Package githubtest plays GitHub for tests: its API, and its runners.
+// Package githubtest plays GitHub's API for tests.
 //
-// The API is a local HTTP server that behaves as GitHub's does, as far as pawl uses it: who a
-// token belongs to, comments on pull requests, and pull requests. The runners play the workflow
-// files themselves, so that a test of them tests no copy. Both are strict where GitHub is, because
-// a test is worth as much as its server: lists come in pages, a token without a permission gets
-// 403 with the permission's name, a pull request needs a branch that has commits which its base
-// has not, a job's token has the job's permissions and no more, a fork's run has no secrets, a
-// checkout is shallow unless told otherwise, what is not known is an error and never skipped, and
-// nothing of this process's environment reaches a step but what [Host] names.
-//
-//  1. [Server] answers the API; faults are planted one by one with [Server.Plant].
-//  2. [Host.Play] takes a workflow and an event, and runs the jobs in the order of their
-//     needs, one at a time, each matrix row in a workspace of its own.
-//  3. Conditions and ${{ }} are evaluated as GitHub does (expression.go).
-//  4. The lines of a run step go to bash in a file, as on a runner (step.go).
-//  5. The few actions that are used are done here (uses.go): checkout, setup-go, cache and
-//     artifacts; actions of the repository itself are played step by step.
+// It is a local HTTP server that behaves as GitHub's does, as far as pawl uses it: who a token belongs to, comments on
+// pull requests, and pull requests. It is strict where GitHub is, because a test is worth as much as its server: lists
+// come in pages, a token without a permission gets 403 with the permission's name, and a pull request needs a branch
+// that has commits which its base has not. Faults are planted one by one with [Server.Plant].
 package githubtest
 
 import (

@@ -1,4 +1,4 @@
-package githubtest
+package main
 
 import (
 	"errors"
@@ -11,18 +11,18 @@ import (
 )
 
 // workflow is a file, as far as it is played.
-type workflow struct {
-	Name        string            `yaml:"name"`
-	On          any               `yaml:"on"`
-	Permissions map[string]string `yaml:"permissions"`
-	Concurrency any               `yaml:"concurrency"`
-	Env         map[string]string `yaml:"env"`
-	Jobs        map[string]*job   `yaml:"jobs"`
+type workflowFile struct {
+	Name        string                  `yaml:"name"`
+	On          any                     `yaml:"on"`
+	Permissions map[string]string       `yaml:"permissions"`
+	Concurrency any                     `yaml:"concurrency"`
+	Env         map[string]string       `yaml:"env"`
+	Jobs        map[string]*workflowJob `yaml:"jobs"`
 }
 
-type job struct {
+type workflowJob struct {
 	Name        string            `yaml:"name"`
-	Needs       words             `yaml:"needs"`
+	Needs       oneOrMore         `yaml:"needs"`
 	If          string            `yaml:"if"`
 	RunsOn      string            `yaml:"runs-on"`
 	Timeout     any               `yaml:"timeout-minutes"`
@@ -34,10 +34,10 @@ type job struct {
 		MaxParallel any `yaml:"max-parallel"`
 		Matrix      any `yaml:"matrix"`
 	} `yaml:"strategy"`
-	Steps []*step `yaml:"steps"`
+	Steps []*jobStep `yaml:"steps"`
 }
 
-type step struct {
+type jobStep struct {
 	ID     string         `yaml:"id"`
 	Name   string         `yaml:"name"`
 	If     string         `yaml:"if"`
@@ -59,25 +59,25 @@ type composite struct {
 		Required    bool   `yaml:"required"`
 	} `yaml:"inputs"`
 	Runs struct {
-		Using string  `yaml:"using"`
-		Steps []*step `yaml:"steps"`
+		Using string     `yaml:"using"`
+		Steps []*jobStep `yaml:"steps"`
 	} `yaml:"runs"`
 }
 
-// words are one or several.
-type words []string
+// oneOrMore are one or several.
+type oneOrMore []string
 
 // UnmarshalYAML reads a text or a list.
-func (w *words) UnmarshalYAML(content []byte) error {
+func (w *oneOrMore) UnmarshalYAML(content []byte) error {
 	if yaml.Unmarshal(content, (*[]string)(w)) == nil {
 		return nil
 	}
-	*w = words{""}
+	*w = oneOrMore{""}
 	return yaml.Unmarshal(content, &(*w)[0])
 }
 
 // title is how GitHub's log names a step.
-func (s *step) title() string {
+func (s *jobStep) title() string {
 	action, _, _ := strings.Cut(s.Uses, "@")
 	for _, name := range []string{s.Name, action} {
 		if name != "" {
@@ -87,9 +87,9 @@ func (s *step) title() string {
 	return s.Run
 }
 
-// parse reads a workflow. A key that this package does not know is an error.
-func parse(content []byte) (*workflow, error) {
-	var w workflow
+// parseWorkflow reads a workflow. A key that this package does not know is an error.
+func parseWorkflow(content []byte) (*workflowFile, error) {
+	var w workflowFile
 	if err := yaml.UnmarshalWithOptions(content, &w, yaml.Strict()); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func parse(content []byte) (*workflow, error) {
 }
 
 // order returns the jobs' names, each after those that it needs.
-func (w *workflow) order() (ordered []string, err error) {
+func (w *workflowFile) order() (ordered []string, err error) {
 	visiting := map[string]bool{}
 	var visit func(name string) error
 	visit = func(name string) error {

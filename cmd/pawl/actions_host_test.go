@@ -1,4 +1,4 @@
-package githubtest
+package main
 
 import (
 	"context"
@@ -9,13 +9,25 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pawl/internal/githubtest"
 )
 
-// Host is GitHub with its runners, for one repository.
-type Host struct {
+// actionsHost is GitHub with its runners, for one repository. The runners play the workflow files themselves, so that a
+// test of them tests no copy. They are strict where GitHub is: a job's token has the job's permissions and no more, a
+// fork's run has no secrets, a checkout is shallow unless told otherwise, what is not known is an error and never
+// skipped, and nothing of this process's environment reaches a step but what the host names.
+//
+//  1. Play takes a workflow and an event, and runs the jobs in the order of their needs, one at a time, each
+//     matrix row in a workspace of its own.
+//  2. Conditions and ${{ }} are evaluated as GitHub does (actions_expression_test.go).
+//  3. The lines of a run step go to bash in a file, as on a runner (actions_step_test.go).
+//  4. The few actions that are used are done here (actions_uses_test.go): checkout, setup-go, cache and artifacts;
+//     actions of the repository itself are played step by step.
+type actionsHost struct {
 	// Server answers the API. Remote is the bare repository; Others are those that a checkout
 	// may name, by OWNER/NAME; Private are the tokens that those need which not everybody may read.
-	Server  *Server
+	Server  *githubtest.Server
 	Remote  string
 	Others  map[string]string
 	Private map[string]string
@@ -34,8 +46,8 @@ type Host struct {
 	caches []string // keys, in the order saved
 }
 
-// Event is what causes a run.
-type Event struct {
+// actionsEvent is what causes a run.
+type actionsEvent struct {
 	// Name is that of the event, such as pull_request; Payload is in the event's file.
 	Name    string
 	Payload map[string]any
@@ -49,14 +61,14 @@ type Event struct {
 	Inputs map[string]any
 }
 
-// Run is a workflow that was played.
-type Run struct {
+// actionsRun is a workflow that was played.
+type actionsRun struct {
 	ID   int
-	Jobs map[string]*JobRun
+	Jobs map[string]*jobRun
 }
 
-// JobRun is what became of a job, with all rows of its matrix.
-type JobRun struct {
+// jobRun is what became of a job, with all rows of its matrix.
+type jobRun struct {
 	// Result is success, failure or skipped; Runner is the label of the machine.
 	Result, Runner string
 	Outputs        map[string]any
@@ -66,8 +78,8 @@ type JobRun struct {
 
 // Play runs a workflow file. An error is this package's or the file's own; a job that
 // fails is a result.
-func (h *Host) Play(ctx context.Context, content []byte, e Event) (*Run, error) {
-	w, err := parse(content)
+func (h *actionsHost) Play(ctx context.Context, content []byte, e actionsEvent) (*actionsRun, error) {
+	w, err := parseWorkflow(content)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +88,9 @@ func (h *Host) Play(ctx context.Context, content []byte, e Event) (*Run, error) 
 		return nil, err
 	}
 	h.runs++
-	r := &Run{ID: h.runs, Jobs: map[string]*JobRun{}}
+	r := &actionsRun{ID: h.runs, Jobs: map[string]*jobRun{}}
 	for _, name := range names {
-		p := player{Host: h, run: r, workflow: w, event: e, name: name, job: w.Jobs[name], inputs: e.Inputs}
+		p := player{actionsHost: h, run: r, workflow: w, event: e, name: name, job: w.Jobs[name], inputs: e.Inputs}
 		if r.Jobs[name], err = p.play(ctx); err != nil {
 			return r, fmt.Errorf("job %s: %w", name, err)
 		}
@@ -87,25 +99,25 @@ func (h *Host) Play(ctx context.Context, content []byte, e Event) (*Run, error) 
 	return r, nil
 }
 
-func (h *Host) log(format string, arguments ...any) {
+func (h *actionsHost) log(format string, arguments ...any) {
 	if h.Log != nil {
 		h.Log(fmt.Sprintf(format, arguments...))
 	}
 }
 
 // Artifact returns the folder of an artifact of a run.
-func (h *Host) Artifact(run int, name string) string {
+func (h *actionsHost) Artifact(run int, name string) string {
 	return filepath.Join(h.Folder, "artifacts", fmt.Sprint(run), name)
 }
 
 // player plays one job.
 type player struct {
-	*Host
-	run      *Run
-	workflow *workflow
-	event    Event
+	*actionsHost
+	run      *actionsRun
+	workflow *workflowFile
+	event    actionsEvent
 	name     string
-	job      *job
+	job      *workflowJob
 	inputs   map[string]any
 	// matrix, index and total are of the row that is played.
 	matrix       map[string]any
@@ -123,16 +135,16 @@ type player struct {
 }
 
 // play decides whether the job runs, and runs its rows.
-func (p player) play(ctx context.Context) (*JobRun, error) {
+func (p player) play(ctx context.Context) (*jobRun, error) {
 	should, err := p.scope(p.needsAre()).condition(p.job.If)
 	if err != nil || !should {
-		return &JobRun{Result: "skipped", Outputs: map[string]any{}}, err
+		return &jobRun{Result: "skipped", Outputs: map[string]any{}}, err
 	}
 	rows, err := p.rows()
 	if err != nil {
 		return nil, err
 	}
-	whole := &JobRun{Result: "success", Outputs: map[string]any{}}
+	whole := &jobRun{Result: "success", Outputs: map[string]any{}}
 	for i, row := range rows {
 		one := p
 		one.matrix, one.index, one.total = row, i, len(rows)
@@ -186,7 +198,7 @@ func (p player) rows() ([]map[string]any, error) {
 }
 
 // row plays the steps in a new workspace, and adds what became of them to the whole.
-func (p *player) row(ctx context.Context, whole *JobRun) error {
+func (p *player) row(ctx context.Context, whole *jobRun) error {
 	p.variables, p.steps = map[string]string{}, map[string]any{}
 	base := filepath.Join(p.Folder, "runs", fmt.Sprint(p.run.ID), fmt.Sprintf("%s-%d", p.name, p.index))
 	p.workspace, p.temporary = filepath.Join(base, "work"), filepath.Join(base, "temp")
@@ -240,12 +252,12 @@ func (p *player) soFar() string {
 }
 
 // permissions are what the job's token may do. A job that names none has the workflow's.
-func (p *player) permissions() Token {
+func (p *player) permissions() githubtest.Token {
 	named := p.job.Permissions
 	if named == nil {
 		named = p.workflow.Permissions
 	}
-	t := JobToken()
+	t := githubtest.JobToken()
 	for name, level := range named {
 		if p.event.Fork {
 			level = "read"

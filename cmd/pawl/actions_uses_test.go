@@ -1,4 +1,4 @@
-package githubtest
+package main
 
 import (
 	"cmp"
@@ -162,7 +162,7 @@ func (p *player) upload(with map[string]string) error {
 	if err != nil {
 		return err
 	}
-	return run("find", to, "-mindepth", "1", "-name", ".*", "-prune", "-exec", "rm", "-rf", "{}", "+")
+	return runTool("find", to, "-mindepth", "1", "-name", ".*", "-prune", "-exec", "rm", "-rf", "{}", "+")
 }
 
 // copyTree copies what is in a folder.
@@ -173,10 +173,10 @@ func copyTree(from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
-	return run("cp", "-R", from+"/.", to)
+	return runTool("cp", "-R", from+"/.", to)
 }
 
-func run(name string, arguments ...string) error {
+func runTool(name string, arguments ...string) error {
 	output, err := exec.Command(name, arguments...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s %v: %w\n%s", name, arguments, err, output)

@@ -1,4 +1,4 @@
-package githubtest
+package main
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func plain(value any) any {
 }
 
 // step plays one step. A command that fails is a result of the job.
-func (p *player) step(ctx context.Context, s *step) error {
+func (p *player) step(ctx context.Context, s *jobStep) error {
 	for _, named := range []map[string]string{p.workflow.Env, p.job.Env} {
 		for name, text := range named {
 			value, err := p.scope(p.soFar()).text(text)
@@ -87,7 +87,7 @@ func (p *player) step(ctx context.Context, s *step) error {
 		if !ok {
 			outcome, p.failed = "failure", true
 		}
-		p.Host.log("  %s: %s: %s", p.name, s.title(), outcome)
+		p.log("  %s: %s: %s", p.name, s.title(), outcome)
 	}
 	if s.ID != "" {
 		p.steps[s.ID] = map[string]any{"outputs": outputs, "outcome": outcome, "conclusion": outcome}
@@ -95,7 +95,7 @@ func (p *player) step(ctx context.Context, s *step) error {
 	return nil
 }
 
-func (p *player) do(ctx context.Context, s *step, outputs map[string]any) (ok bool, err error) {
+func (p *player) do(ctx context.Context, s *jobStep, outputs map[string]any) (ok bool, err error) {
 	if s.Uses == "" {
 		return p.execute(ctx, s, outputs)
 	}
@@ -150,11 +150,11 @@ func (p *player) compose(ctx context.Context, folder string, with map[string]str
 	return !p.failed, nil
 }
 
-// files are those that a step talks to GitHub by.
-var files = []string{"GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"}
+// stepFiles are those that a step talks to GitHub by.
+var stepFiles = []string{"GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"}
 
 // execute gives the lines of a step to bash, in a file, as a runner does.
-func (p *player) execute(ctx context.Context, s *step, outputs map[string]any) (bool, error) {
+func (p *player) execute(ctx context.Context, s *jobStep, outputs map[string]any) (bool, error) {
 	lines, err := p.scope(p.soFar()).text(s.Run)
 	if err != nil {
 		return false, err
@@ -178,7 +178,7 @@ func (p *player) execute(ctx context.Context, s *step, outputs map[string]any) (
 	if cmd.Env, err = p.environment(s); err != nil {
 		return false, err
 	}
-	for _, name := range files {
+	for _, name := range stepFiles {
 		path := filepath.Join(p.temporary, name)
 		if err := os.WriteFile(path, nil, 0o644); err != nil {
 			return false, err
@@ -194,7 +194,7 @@ func (p *player) execute(ctx context.Context, s *step, outputs map[string]any) (
 }
 
 // environment is all that a step finds.
-func (p *player) environment(s *step) ([]string, error) {
+func (p *player) environment(s *jobStep) ([]string, error) {
 	path := strings.Join(append(append([]string{}, p.path...), p.Tools), string(os.PathListSeparator))
 	env := append([]string{}, p.Env...)
 	for i, variable := range env {
@@ -226,7 +226,7 @@ func (p *player) environment(s *step) ([]string, error) {
 
 // collect reads what a step has left in its files.
 func (p *player) collect(outputs map[string]any) error {
-	for _, file := range files {
+	for _, file := range stepFiles {
 		text, err := os.ReadFile(filepath.Join(p.temporary, file))
 		if err != nil {
 			return err

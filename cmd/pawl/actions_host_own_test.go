@@ -1,4 +1,4 @@
-package githubtest
+package main
 
 import (
 	"os"
@@ -7,10 +7,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"pawl/internal/githubtest"
 )
 
 // newHost returns a host whose repository has one commit, and the event of its push.
-func newHost(t *testing.T) (*Host, Event) {
+func newHost(t *testing.T) (*actionsHost, actionsEvent) {
 	t.Helper()
 	for _, tool := range []string{"git", "bash"} {
 		if _, err := exec.LookPath(tool); err != nil || runtime.GOOS == "windows" {
@@ -36,11 +38,11 @@ func newHost(t *testing.T) (*Host, Event) {
 	first := git("--git-dir", remote, "commit-tree", "-m", "first", tree)
 	commit := git("--git-dir", remote, "commit-tree", "-m", "second", "-p", first, tree)
 	git("--git-dir", remote, "update-ref", "refs/heads/main", commit)
-	server := New("someone/kernels", remote)
+	server := githubtest.New("someone/kernels", remote)
 	t.Cleanup(server.Close)
-	h := &Host{Server: server, Remote: remote, Folder: filepath.Join(folder, "actions"), Env: env}
+	h := &actionsHost{Server: server, Remote: remote, Folder: filepath.Join(folder, "actions"), Env: env}
 	return h,
-		Event{Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: commit, Payload: map[string]any{"before": ""}}
+		actionsEvent{Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: commit, Payload: map[string]any{"before": ""}}
 }
 
 // The parts of a workflow work together as on GitHub.

@@ -1,4 +1,4 @@
-package githubtest
+package main
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package githubtest
+package main
 
 import (
 	"encoding/json"
@@ -68,7 +68,7 @@ func (s scope) evaluate(text string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{scope: s, tokens: tokens}
+	p := &expressionParser{scope: s, tokens: tokens}
 	value, err := p.or()
 	if err == nil && p.at < len(p.tokens) {
 		err = fmt.Errorf("%q does not belong there", p.tokens[p.at])
@@ -79,7 +79,7 @@ func (s scope) evaluate(text string) (any, error) {
 	return value, nil
 }
 
-var token = regexp.MustCompile(`^(?:'(?:[^']|'')*'|\|\||&&|==|!=|[!().]|-?[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_-]*)`)
+var expressionToken = regexp.MustCompile(`^(?:'(?:[^']|'')*'|\|\||&&|==|!=|[!().]|-?[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_-]*)`)
 
 func tokenize(text string) ([]string, error) {
 	var tokens []string
@@ -87,7 +87,7 @@ func tokenize(text string) ([]string, error) {
 		if text = strings.TrimSpace(text); text == "" {
 			return tokens, nil
 		}
-		found := token.FindString(text)
+		found := expressionToken.FindString(text)
 		if found == "" {
 			return nil, fmt.Errorf("it cannot be read from %q on", text)
 		}
@@ -96,22 +96,22 @@ func tokenize(text string) ([]string, error) {
 	}
 }
 
-// parser computes while it reads: expressions have no effects, so that nothing is lost by
+// expressionParser computes while it reads: expressions have no effects, so that nothing is lost by
 // computing both sides.
-type parser struct {
+type expressionParser struct {
 	scope
 	tokens []string
 	at     int
 }
 
-func (p *parser) peek() string {
+func (p *expressionParser) peek() string {
 	if p.at < len(p.tokens) {
 		return p.tokens[p.at]
 	}
 	return ""
 }
 
-func (p *parser) take(wanted string) bool {
+func (p *expressionParser) take(wanted string) bool {
 	if p.peek() != wanted {
 		return false
 	}
@@ -119,14 +119,14 @@ func (p *parser) take(wanted string) bool {
 	return true
 }
 
-func (p *parser) expect(wanted string) error {
+func (p *expressionParser) expect(wanted string) error {
 	if !p.take(wanted) {
 		return fmt.Errorf("%q is missing before %q", wanted, p.peek())
 	}
 	return nil
 }
 
-func (p *parser) or() (any, error) {
+func (p *expressionParser) or() (any, error) {
 	return p.binary("||", p.and, func(left, right any) any {
 		if truthy(left) {
 			return left
@@ -135,7 +135,7 @@ func (p *parser) or() (any, error) {
 	})
 }
 
-func (p *parser) and() (any, error) {
+func (p *expressionParser) and() (any, error) {
 	return p.binary("&&", p.comparison, func(left, right any) any {
 		if truthy(left) {
 			return right
@@ -144,13 +144,13 @@ func (p *parser) and() (any, error) {
 	})
 }
 
-func (p *parser) comparison() (any, error) {
+func (p *expressionParser) comparison() (any, error) {
 	same := func() (any, error) { return p.binary("==", p.unary, func(a, b any) any { return equal(a, b) }) }
 	return p.binary("!=", same, func(a, b any) any { return !equal(a, b) })
 }
 
 // binary reads operands with an operator between them.
-func (p *parser) binary(operator string, operand func() (any, error), compute func(left, right any) any) (any, error) {
+func (p *expressionParser) binary(operator string, operand func() (any, error), compute func(left, right any) any) (any, error) {
 	left, err := operand()
 	for err == nil && p.take(operator) {
 		var right any
@@ -161,7 +161,7 @@ func (p *parser) binary(operator string, operand func() (any, error), compute fu
 	return left, err
 }
 
-func (p *parser) unary() (any, error) {
+func (p *expressionParser) unary() (any, error) {
 	if p.take("!") {
 		value, err := p.unary()
 		return !truthy(value), err
@@ -175,7 +175,7 @@ func (p *parser) unary() (any, error) {
 	return value, err
 }
 
-func (p *parser) primary() (any, error) {
+func (p *expressionParser) primary() (any, error) {
 	word := p.peek()
 	p.at++
 	switch {
@@ -206,7 +206,7 @@ func (p *parser) primary() (any, error) {
 }
 
 // call is fromJSON, or a function of the scope.
-func (p *parser) call(name string) (value any, err error) {
+func (p *expressionParser) call(name string) (value any, err error) {
 	value, known := p.functions[name]
 	if name == "fromJSON" {
 		text, failed := p.or()
