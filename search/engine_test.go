@@ -113,7 +113,7 @@ func runStudy(t *testing.T, s *replay.Space, past trial.Past, options search.Opt
 	t.Helper()
 	m := &memory{trials: slices.Clone(past.Trials), rounds: slices.Clone(past.Rounds)}
 	if options.Sampler == "" {
-		options.Sampler = "tpe"
+		options.Sampler = "evolve"
 	}
 	result, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), m, past, options)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestResumeEndsAsIfUndisturbed(t *testing.T) {
 	for _, test := range []struct {
 		sampler string
 		every   int // every how many finished trials it is cut: models take time
-	}{{"tpe", 1}, {sampler.Default, 13}} {
+	}{{"evolve", 1}, {sampler.Default, 13}} {
 		t.Run(test.sampler, func(t *testing.T) { resumeEverywhere(t, test.sampler, test.every) })
 	}
 }

@@ -34,7 +34,7 @@ func (a asker) outcome(p space.Point) objective.Outcome {
 func newSession(t *testing.T, s *replay.Space, m *memory, past trial.Past, trials int) *search.Session {
 	t.Helper()
 	session, err := search.NewSession(s.Pool(), m, past, search.Options{
-		Sampler: "tpe", Seed: 3, Goals: trial.Goals{Trials: trials, Rounds: 3, Finalists: 2},
+		Sampler: "random", Seed: 3, Goals: trial.Goals{Trials: trials, Rounds: 3, Finalists: 2},
 	})
 	if err != nil {
 		t.Fatal(err)

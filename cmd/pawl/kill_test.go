@@ -110,7 +110,7 @@ func readPast(t *testing.T, dir string, id int64) trial.Past {
 // ends as if it had never been disturbed.
 func TestKillAnywhereAndResume(t *testing.T) {
 	arguments := []string{"tune", "--backend", "replay", "--record", "record.json", "--trials", "80", "--rounds", "10",
-		"--seed", "7", "--sampler", "tpe"}
+		"--seed", "7", "--sampler", "evolve"}
 	calm := t.TempDir()
 	writeRecord(t, filepath.Join(calm, "record.json"))
 	began := time.Now()

@@ -45,7 +45,7 @@ func BenchmarkAsk(b *testing.B) {
 // is answered, and another is asked.
 func BenchmarkAskInFlight(b *testing.B) {
 	pool := benchmarkPool(b)
-	for _, name := range []string{"gp", "forest", "auto"} {
+	for _, name := range []string{"gp", "auto"} {
 		b.Run(name+"/200", func(b *testing.B) {
 			sampler, err := New(name, pool.Space(), Defaults())
 			if err != nil {

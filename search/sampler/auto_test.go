@@ -1,9 +1,6 @@
 package sampler
 
-import (
-	"fmt"
-	"testing"
-)
+import "testing"
 
 // Where trials take milliseconds, models have as many turns as take a tenth of that.
 func TestModelsTurns(t *testing.T) {
@@ -20,7 +17,6 @@ func TestModelsTurns(t *testing.T) {
 		{40, 0.04, 1},    // 4 · 0.5 + 40 · 0.03 = 3.2 ms, less than a tenth of 40
 		{40, 0.005, 7},   // of 5 ms
 		{190, 0.005, 16}, // 7.7 ms
-		{301, 0.005, 4},  // the estimator: 2 ms
 	} {
 		view := NewView(pool)
 		for i := range test.observed {
@@ -29,39 +25,6 @@ func TestModelsTurns(t *testing.T) {
 		}
 		if got := auto.every(view); got != test.want {
 			t.Errorf("%d observed of %v s: a model every %d asks, want %d", test.observed, test.seconds, got, test.want)
-		}
-	}
-}
-
-func TestForestsTurns(t *testing.T) {
-	pool := kernelPool(t)
-	for _, test := range []struct {
-		observed, near, failed int
-		want                   string // of this ask and the next
-	}{
-		{29, 29, 0, "false true"}, // too early, then flat
-		{60, 19, 0, "false false"},
-		{60, 20, 0, "true false"},
-		{60, 20, 5, "true false"}, // failures are observed too, and near nothing
-		{60, 40, 0, "true true"},
-		{60, 0, 60, "false false"},
-	} {
-		view := NewView(pool)
-		for i := range test.observed {
-			o := Observation{Index: i, Milliseconds: 2}
-			switch {
-			case i < test.near:
-				o.Milliseconds = 1 + 0.1*float64(i)/float64(test.near)
-			case i < test.near+test.failed:
-				o.Failed = true
-			}
-			view.Ask(i)
-			view.Observe(o)
-		}
-		first := Defaults().Auto.forestsTurn(view)
-		view.Ask(test.observed)
-		if got := fmt.Sprint(first, Defaults().Auto.forestsTurn(view)); got != test.want {
-			t.Errorf("%+v: %s", test, got)
 		}
 	}
 }

@@ -139,8 +139,8 @@ func (g *gpSampler) classifier(view *View) *gaussian.Classifier {
 		return nil
 	}
 	most := g.settings.GP.Labels
-	data := g.labels(view, view.Observations, most, 1, -1)
-	fit := g.labels(view, view.Observations[:g.fitCount(len(view.Observations), 0.5)], most, 1, -1)
+	data := g.labels(view, view.Observations, most)
+	fit := g.labels(view, view.Observations[:g.fitCount(len(view.Observations), 0.5)], most)
 	return gaussian.NewClassifier(g.shape, g.labelled.Over(g.shape, fit, data.Points), data.Values)
 }
 

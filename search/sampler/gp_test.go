@@ -7,6 +7,13 @@ import (
 	"pawl/search/sampler/gaussian"
 )
 
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.IsNaN(got) || math.Abs(got-want) > tolerance {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
 func TestScaledTimes(t *testing.T) {
 	// Logarithms 0, 1, 2, 4: the median is that of e², the scale 2; e⁴ is one
 	// scale above and compressed to log 2. The failure stands at the median.

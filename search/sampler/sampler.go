@@ -3,8 +3,8 @@
 //  1. A View is what a sampler may look at: the pool of valid points, what was
 //     observed, what is pending, what earlier studies of the kernel know.
 //  2. A Sampler answers a view with a free point. New returns one by name: random
-//     and grid are the honest baselines, tpe, gp, forest, evolve and goptuna the rivals, and
-//     auto, the Default, is what has won by measurement (docs/search.md).
+//     and grid are the honest baselines, gp, evolve and goptuna the rivals, and auto, the Default,
+//     is what has won by measurement (docs/search.md).
 //  3. EstimateRegret says what a search has probably left behind.
 //  4. Remember and Transfer translate earlier studies into a space (warm start).
 //
@@ -73,9 +73,7 @@ var registry = []struct {
 }{
 	{"random", func(common, *space.Space) Sampler { return randomSampler{} }},
 	{"grid", func(common, *space.Space) Sampler { return gridSampler{} }},
-	{"tpe", func(c common, _ *space.Space) Sampler { return &tpeSampler{c} }},
 	{"gp", func(c common, s *space.Space) Sampler { return newGP(c, s) }},
-	{"forest", func(c common, s *space.Space) Sampler { return newForest(c, s) }},
 	{"evolve", func(c common, _ *space.Space) Sampler { return &evolveSampler{c} }},
 	{"goptuna", func(c common, s *space.Space) Sampler { return newGoptuna(c, s) }},
 	{"auto", func(c common, s *space.Space) Sampler { return newAuto(c, s) }},

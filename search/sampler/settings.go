@@ -16,8 +16,6 @@ import (
 type Settings struct {
 	Search  Search
 	GP      GP
-	Forest  Forest
-	TPE     TPE
 	Evolve  Evolve
 	Goptuna Goptuna
 	Auto    Auto
@@ -65,41 +63,6 @@ type GP struct {
 	FollowInflation float64
 }
 
-// Forest is the forest of extremely randomised trees.
-type Forest struct {
-	Startup int
-	// Trees model the times; LabelTrees tell what works from what fails, which takes fewer.
-	Trees, LabelTrees int
-	// Leaf is the largest number of observations that is not split.
-	Leaf int
-	// Candidates is as for the process; a forest's answers are flat, and more of them are no better.
-	Candidates int
-	// Noise is the deviation that is left where all trees agree, on the scale of
-	// scaledTimes: they agree for want of observations.
-	Noise float64
-	// Most bounds the observations of the model, the fastest first.
-	Most int
-}
-
-// TPE is the Parzen estimator.
-type TPE struct {
-	// Startup is the number of observations before the densities are asked.
-	Startup int
-	// Good is the part of the observations that counts as good, MostGood bounds it:
-	// of very many observations the best few dozen say where to look, and more only
-	// blur it.
-	Good     float64
-	MostGood int
-	// Width is the width of an ordered axis's kernel around one observation, as a part of the range.
-	Width float64
-	// Draws is the number of points that are drawn from the good density and
-	// compared, as in the original algorithm. The best ratio of all points would be
-	// the same region again and again; the draws are what makes it leave.
-	Draws int
-	// Pool bounds the points whose good density is computed.
-	Pool int
-}
-
 // Evolve is the genetic algorithm.
 type Evolve struct {
 	Population int
@@ -115,15 +78,8 @@ type Goptuna struct {
 	Asks int
 }
 
-// Auto says which sampler has the next turn.
+// Auto says how often the model has a turn.
 type Auto struct {
-	// Begin is the number of trials that the process chooses in any case.
-	Begin int
-	// Near is how much of the best's speed a point may lack that counts as nearly as good.
-	Near float64
-	// Crowd is the share of such points from which on the forest has every second
-	// turn, and Flat the one from which on it has all.
-	Crowd, Flat float64
 	// AskAxis is how many seconds of a model's ask each parameter takes, AskEach each observation.
 	AskAxis, AskEach float64
 	// Share is the part of the trials' time that asking may take.
@@ -181,11 +137,9 @@ func Defaults() Settings {
 			Startup: 5, Most: 300, Fit: 64, Inflation: 3, Candidates: 600,
 			Labels: 100, LabelFit: 40, Earlier: 10, FollowFrom: 2, FollowInflation: 0.5,
 		},
-		Forest:  Forest{Startup: 10, Trees: 40, LabelTrees: 20, Leaf: 2, Candidates: 500, Noise: 0.1, Most: 500},
-		TPE:     TPE{Startup: 10, Good: 0.1, MostGood: 25, Width: 0.25, Draws: 24, Pool: 50_000},
 		Evolve:  Evolve{Population: 20, Draws: 100},
 		Goptuna: Goptuna{Startup: 10, Asks: 50},
-		Auto:    Auto{Begin: 30, Near: 0.1, Crowd: 1.0 / 3, Flat: 2.0 / 3, AskAxis: 5e-4, AskEach: 3e-5, Share: 0.1},
+		Auto:    Auto{AskAxis: 5e-4, AskEach: 3e-5, Share: 0.1},
 		Cost:    Cost{Shrink: 2, Sweeps: 5, Most: 4, Fewest: 5},
 		Regret:  RegretSettings{Sure: 0.9, Observations: 20, Candidates: 1500, Draws: 45},
 		Process: gaussian.Settings{

@@ -68,8 +68,8 @@ func working(values []float64) []float64 {
 	return list
 }
 
-// labels returns the last observations that work and the last that fail, in the order observed, with the label of each.
-func (c common) labels(view *View, observations []Observation, most int, works, fails float64) gaussian.Data {
+// labels returns the last observations that work and the last that fail, in the order observed, with the label of each: 1 or -1.
+func (c common) labels(view *View, observations []Observation, most int) gaussian.Data {
 	var kept []Observation
 	count := map[bool]int{}
 	for _, o := range slices.Backward(observations) {
@@ -79,9 +79,9 @@ func (c common) labels(view *View, observations []Observation, most int, works, 
 	}
 	data := gaussian.Data{}
 	for _, o := range slices.Backward(kept) {
-		label := works
+		label := 1.0
 		if o.Failed {
-			label = fails
+			label = -1
 		}
 		data.Add(gaussian.ValuesOf(c.axes, view.Pool.Row(o.Index)), label)
 	}

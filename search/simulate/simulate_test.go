@@ -154,7 +154,7 @@ func TestRunIsRepeatableAndJudgesByTruth(t *testing.T) {
 	for _, noise := range []bool{false, true} {
 		options := Options{
 			Files:    []string{path},
-			Samplers: []string{"random", "tpe"},
+			Samplers: []string{"random", "evolve"},
 			Seeds:    20,
 			Trials:   40,
 			Noise:    noise,
@@ -190,8 +190,8 @@ func TestRunIsRepeatableAndJudgesByTruth(t *testing.T) {
 				}
 			}
 		}
-		if random, tpe := first.Overall[0], first.Overall[1]; !noise && tpe.Community <= random.Community {
-			t.Errorf("tpe scores %v, random %v", tpe.Community, random.Community)
+		if random, evolve := first.Overall[0], first.Overall[1]; !noise && evolve.Community <= random.Community {
+			t.Errorf("evolve scores %v, random %v", evolve.Community, random.Community)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestWhatIsRememberedIsSaid(t *testing.T) {
 	if got, want := remembrance(here, nil), first+" (--cold forgets them)"; got != want {
 		t.Errorf("another maker's device: %q", got)
 	}
-	here.Sampler = "tpe" // learns nothing
+	here.Sampler = "evolve" // learns nothing
 	if got, want := remembrance(here, followed), first+" (--cold forgets them)"; got != want {
 		t.Errorf("a sampler that learns nothing: %q", got)
 	}

@@ -30,7 +30,7 @@ func SimulateCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Searches each recorded space with each sampler, many times, and reports how near to the optimum\n"+
 				"each came. Reads pawl's records, Kernel Tuner caches and T4 files, plain or gzip.",
-			"pawl simulate record.json --sampler tpe,random --seeds 20 --trials 100",
+			"pawl simulate record.json --sampler auto,random --seeds 20 --trials 100",
 			"0 done", "3 a file cannot be read", "64 usage"),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{

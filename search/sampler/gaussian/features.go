@@ -154,7 +154,7 @@ func ValuesOf(axes []Axis, row space.Row) []uint16 {
 	return values
 }
 
-// Products multiplies tables over the axes: what a candidate has to do with each
+// Products multiplies tables over the axes, and adds them up: what a candidate has to do with each
 // of a list of points. Candidates that come in the order of the pool share their
 // first values with the one before, and with them partial products, which makes
 // most axes free.
@@ -162,14 +162,13 @@ type Products struct {
 	// columns[j][v][i] is the entry of axis j for value v and point i.
 	columns  [][][]float64
 	products [][]float64 // up to axis j
-	sums     [][]float64 // likewise, nil where nobody asks for them
+	sums     [][]float64 // likewise
 	last     []uint16
 	ready    int // the number of axes whose partial results are those of last
 }
 
-// NewProducts takes tables[j][u][v] for a candidate's value u and a point's v. With
-// sums, the entries are also added up.
-func NewProducts(tables [][][]float64, points [][]uint16, sums bool) *Products {
+// NewProducts takes tables[j][u][v] for a candidate's value u and a point's v.
+func NewProducts(tables [][][]float64, points [][]uint16) *Products {
 	p := &Products{last: make([]uint16, len(tables))}
 	for j, table := range tables {
 		columns := make([][]float64, len(table))
@@ -181,14 +180,12 @@ func NewProducts(tables [][][]float64, points [][]uint16, sums bool) *Products {
 		}
 		p.columns = append(p.columns, columns)
 		p.products = append(p.products, make([]float64, len(points)))
-		if sums {
-			p.sums = append(p.sums, make([]float64, len(points)))
-		}
+		p.sums = append(p.sums, make([]float64, len(points)))
 	}
 	return p
 }
 
-// At returns one product per point, and one sum where they were asked for. They are overwritten by the next call.
+// At returns one product and one sum per point. They are overwritten by the next call.
 func (p *Products) At(values []uint16) (products, sums []float64) {
 	shared := 0
 	for shared < p.ready && p.last[shared] == values[shared] {
@@ -198,29 +195,21 @@ func (p *Products) At(values []uint16) (products, sums []float64) {
 		column := p.columns[j][values[j]]
 		if j == 0 {
 			copy(p.products[0], column)
-		} else {
-			before, products := p.products[j-1][:len(column)], p.products[j][:len(column)]
-			for i, factor := range column {
-				products[i] = before[i] * factor
-			}
-		}
-		switch {
-		case p.sums == nil:
-		case j == 0:
 			copy(p.sums[0], column)
-		default:
-			before, sums := p.sums[j-1][:len(column)], p.sums[j][:len(column)]
-			for i, term := range column {
-				sums[i] = before[i] + term
-			}
+			continue
+		}
+		before, products := p.products[j-1][:len(column)], p.products[j][:len(column)]
+		for i, factor := range column {
+			products[i] = before[i] * factor
+		}
+		below, sums := p.sums[j-1][:len(column)], p.sums[j][:len(column)]
+		for i, term := range column {
+			sums[i] = below[i] + term
 		}
 	}
 	copy(p.last, values)
 	p.ready = len(values)
-	if p.sums != nil {
-		sums = p.sums[len(values)-1]
-	}
-	return p.products[len(values)-1], sums
+	return p.products[len(values)-1], p.sums[len(values)-1]
 }
 
 // Square fills a table of n by n cells.

@@ -110,7 +110,7 @@ func dot(a, b []float64) float64 {
 // and pending points, and returns the largest.
 func (g *Process) correlations(values []uint16, into []float64) (nearest float64) {
 	if g.products == nil {
-		g.products = NewProducts(g.tables, g.points, true)
+		g.products = NewProducts(g.tables, g.points)
 	}
 	products, sums := g.products.At(values)
 	one, all := g.share/float64(len(values)), 1-g.share
