@@ -34,6 +34,5 @@ func subcommands(env console.Environment) []*cli.Command {
 		sleepCommand(env),
 		guardCommand(env),
 		initCommand(env),
-		againCommand(env),
 	}
 }
