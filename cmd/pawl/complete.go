@@ -152,8 +152,6 @@ func (c completing) values(ctx context.Context) []string {
 		return devices.Compilers
 	case "caches":
 		return []string{string(worker.Cold), string(worker.Warm), string(worker.Flushed)}
-	case "format":
-		return []string{"pawl", "t4", "optuna"}
 	case "record":
 		return replay.Embedded()
 	case "study":

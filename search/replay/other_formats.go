@@ -140,6 +140,26 @@ func foreignFailure(word string) *objective.Failure {
 	return &objective.Failure{Stage: objective.Bench, Reason: word}
 }
 
+// t4Result is what is read of a result of a T4 file.
+type t4Result struct {
+	Configuration json.RawMessage `json:"configuration"`
+	Times         t4Times         `json:"times"`
+	Invalidity    string          `json:"invalidity"`
+	Measurements  []t4Measurement `json:"measurements"`
+}
+
+type t4Times struct {
+	Compilation float64   `json:"compilation"`
+	Validation  float64   `json:"validation"`
+	Runtimes    []float64 `json:"runtimes"`
+}
+
+type t4Measurement struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // a number for times
+	Unit  string          `json:"unit"`
+}
+
 func (f *foreign) readResults(decoder *json.Decoder) error {
 	if err := expect(decoder, '['); err != nil {
 		return err

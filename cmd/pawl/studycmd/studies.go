@@ -5,7 +5,6 @@ package studycmd
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -42,19 +41,10 @@ func Command(env console.Environment) *cli.Command {
 			},
 			{
 				Name: "export", Usage: "print a study as a record that can be replayed", ArgsUsage: "[STUDY]",
-				Description: console.Details("Writes the whole study, raw samples included, as JSON on standard output: in "+
-					"pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record "+
-					"converts a recorded space instead.",
-					"pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no studies",
-					"3 internal or environment error", "64 usage"),
+				Description: console.Details("Writes the whole study, raw samples included, as JSON on standard output. "+
+					"--record converts a\nrecorded space of another tool instead.",
+					"pawl studies export 3 > record.json", "0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 				Flags: append(o.Flags("out", "db"),
-					&cli.StringFlag{
-						Name:        "format",
-						Destination: &o.format,
-						Value:       "pawl",
-						Action:      console.OneOf("format", "pawl", "t4", "optuna"),
-						Usage:       "pawl, t4 or optuna",
-					},
 					&cli.StringFlag{
 						Name:        "record",
 						Destination: &o.record,
@@ -78,7 +68,6 @@ func Command(env console.Environment) *cli.Command {
 // options are the flags of pawl studies.
 type options struct {
 	console.Common
-	format string // of an export
 	record string // to export instead of a study
 }
 
@@ -138,7 +127,6 @@ func exportStudy(ctx context.Context, env console.Environment, o options, argume
 		return console.Usagef("a study or a --record, not both")
 	}
 	var record *replay.Record
-	created := time.Unix(0, 0) // unknown of a record
 	var err error
 	if o.record != "" {
 		record, err = replay.ReadFile(o.record)
@@ -147,16 +135,10 @@ func exportStudy(ctx context.Context, env console.Environment, o options, argume
 		var past trial.Past
 		if study, past, err = readStudy(ctx, env, o, arguments); err == nil {
 			record, err = tune.Record(study, past)
-			created = study.Created
 		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case o.format == "t4":
-		return record.WriteT4(env.Stdout)
-	case o.format == "optuna":
-		return record.WriteOptuna(env.Stdout, created)
 	}
 	return record.Write(env.Stdout)
 }
