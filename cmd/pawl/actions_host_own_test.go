@@ -41,8 +41,9 @@ func newHost(t *testing.T) (*actionsHost, actionsEvent) {
 	server := githubtest.New("someone/kernels", remote)
 	t.Cleanup(server.Close)
 	h := &actionsHost{Server: server, Remote: remote, Folder: filepath.Join(folder, "actions"), Env: env}
-	return h,
-		actionsEvent{Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: commit, Payload: map[string]any{"before": ""}}
+	return h, actionsEvent{
+		Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: commit, Payload: map[string]any{"before": ""},
+	}
 }
 
 // The parts of a workflow work together as on GitHub.

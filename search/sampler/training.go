@@ -68,7 +68,8 @@ func working(values []float64) []float64 {
 	return list
 }
 
-// labels returns the last observations that work and the last that fail, in the order observed, with the label of each: 1 or -1.
+// labels returns the last observations that work and the last that fail, in the order observed, with the label of
+// each: 1 or -1.
 func (c common) labels(view *View, observations []Observation, most int) gaussian.Data {
 	var kept []Observation
 	count := map[bool]int{}
