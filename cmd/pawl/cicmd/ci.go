@@ -34,5 +34,6 @@ func subcommands(env console.Environment) []*cli.Command {
 		sleepCommand(env),
 		guardCommand(env),
 		initCommand(env),
+		againCommand(env),
 	}
 }
