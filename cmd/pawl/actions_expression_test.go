@@ -150,7 +150,8 @@ func (p *expressionParser) comparison() (any, error) {
 }
 
 // binary reads operands with an operator between them.
-func (p *expressionParser) binary(operator string, operand func() (any, error), compute func(left, right any) any) (any, error) {
+func (p *expressionParser) binary(operator string, operand func() (any, error),
+	compute func(left, right any) any) (any, error) {
 	left, err := operand()
 	for err == nil && p.take(operator) {
 		var right any
