@@ -5,8 +5,8 @@ import "pawl/kernels"
 // The anchors of gemm: waiting for a place of the ring, taking it, and the barriers
 // around the tile that leaves.
 const (
-	gemmFull    = "        barrier_wait(at.full + 8 * place.stage, place.parity);\n"
-	gemmBegin   = "        multiply_begin();\n"
+	gemmFull    = "    barrier_wait(at.full + 8 * place.stage, place.parity);\n"
+	gemmBegin   = "    multiply_begin();\n"
 	gemmRelease = "INLINE void release(unsigned empty)\n"
 	gemmFence   = "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
 	gemmBarrier = "        asm volatile(\"bar.sync %0, 128;\" :: \"r\"(consumer + 1) : \"memory\");\n"
@@ -50,9 +50,9 @@ var gemm = on(kernels.CUDA, "gemm", []Mutant{
 
 	// How sums are kept.
 	{Name: "begins anew", What: "begins anew at every step",
-		Old: "step > 0 || k > 0);", New: "k > 0);"},
+		Old: "add || k > 0);", New: "k > 0);"},
 	{Name: "never begins", What: "adds to the sums of the tile before",
-		Old: "step > 0 || k > 0);", New: "1);"},
+		Old: "add || k > 0);", New: "1);"},
 	{Name: "sums in half precision", What: "rounds the sums to half precision after every step",
 		Old: "        last = place.stage;\n",
 		New: "        last = place.stage;\n            multiply_wait<0>();\n            UNROLL for (int t = 0; t < TILES; " +
@@ -73,7 +73,12 @@ var gemm = on(kernels.CUDA, "gemm", []Mutant{
 	{Name: "the other fp8", What: "takes e4m3 for e5m2", Workload: "square_4096_fp8",
 		Old: `"k32.f32.e4m3.e4m3 "`, New: `"k32.f32.e5m2.e5m2 "`},
 	{Name: "last steps of fp8", What: "keeps the sums of the last steps only", Workload: "square_4096_fp8",
-		Old: "step > 0 ? sums[t][i] + some", New: "step < 0 ? sums[t][i] + some"},
+		Old: "sums[t][i] += some[t][i];", New: "sums[t][i] = some[t][i];"},
+	{Name: "too early in fp8", What: "adds sums of fp8 before their last step has ended", Workload: "square_4096_fp8",
+		Old: "    if (any) {\n        multiply_wait<1>();\n", New: "    if (any) {\n"},
+	{Name: "the same sums twice", What: "adds the sums of even steps twice and of odd ones never",
+		Workload: "square_4096_fp8",
+		Old:      "add_some(at, sums, even, odd, last", New: "add_some(at, sums, even, even, last"},
 
 	// What is written.
 	{Name: "swizzle", What: "has the pattern of the tile that leaves wrong by a row",

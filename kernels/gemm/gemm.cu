@@ -338,40 +338,81 @@ INLINE void write(const Layout &at, const TensorMap *c_map, float (&sums)[TILES]
     }
 }
 
-/* add_up multiplies so many steps of A and B. */
-INLINE void add_up(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int consumer, Place &place, int steps)
+/* add_step begins to multiply one step of A and B, with new sums or on top of those that are there. */
+INLINE void add_step(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int consumer, const Place &place, bool add)
 {
-    int last = 0; /* the stage whose products are still running */
-    for (int step = 0; step < steps; step++, place.next()) {
-        barrier_wait(at.full + 8 * place.stage, place.parity);
-        const unsigned a = at.ring + place.stage * STAGE_BYTES + consumer * ROWS * 128;
-        const unsigned b = at.ring + place.stage * STAGE_BYTES + A_BYTES;
-        multiply_begin();
-        UNROLL for (int k = 0; k < ROW_BYTES / STEP_BYTES; k++)
-            UNROLL for (int t = 0; t < TILES; t++)
-                multiply(sums[t], descriptor(a + t * PANEL_BYTES + STEP_BYTES * k), descriptor(b + STEP_BYTES * k), step > 0 || k > 0);
-        multiply_commit();
+    barrier_wait(at.full + 8 * place.stage, place.parity);
+    const unsigned a = at.ring + place.stage * STAGE_BYTES + consumer * ROWS * 128;
+    const unsigned b = at.ring + place.stage * STAGE_BYTES + A_BYTES;
+    multiply_begin();
+    UNROLL for (int k = 0; k < ROW_BYTES / STEP_BYTES; k++)
+        UNROLL for (int t = 0; t < TILES; t++)
+            multiply(sums[t], descriptor(a + t * PANEL_BYTES + STEP_BYTES * k), descriptor(b + STEP_BYTES * k), add || k > 0);
+    multiply_commit();
+}
+
+/* add_up multiplies so many steps of A and B. The last one is still running when it returns. */
+INLINE void add_up(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int consumer, Place &place, int &last, int first, int steps)
+{
+    for (int step = first; step < steps; step++) {
+        add_step(at, sums, consumer, place, step > 0);
         if (step > 0) {
             multiply_wait<1>();
             release(at.empty + 8 * last);
         }
         last = place.stage;
+        place.next();
     }
+}
+
+/* finish waits for the last step. */
+INLINE void finish(const Layout &at, int last)
+{
     multiply_wait<0>();
     release(at.empty + 8 * last);
 }
 
-/* add_up_fp8 is add_up for fp8, of whose sums the tensor cores keep few bits: those of
- * some steps at a time are added in fp32. */
+INLINE void add(float (&sums)[TILES][BLOCK_N / 2], const float (&some)[TILES][BLOCK_N / 2])
+{
+    UNROLL for (int t = 0; t < TILES; t++)
+        UNROLL for (int i = 0; i < BLOCK_N / 2; i++)
+            sums[t][i] += some[t][i];
+}
+
+/* Of sums of fp8 the tensor cores keep few bits, so those of FP8_STEPS steps at a time are added in fp32. add_some
+ * multiplies such steps; while the first of them runs, it adds what the steps before them have left, if there are any. */
+INLINE void add_some(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], float (&some)[TILES][BLOCK_N / 2],
+                     const float (&before)[TILES][BLOCK_N / 2], bool any, int consumer, Place &place, int &last, int steps)
+{
+    add_step(at, some, consumer, place, false);
+    if (any) {
+        multiply_wait<1>();
+        release(at.empty + 8 * last);
+        add(sums, before);
+    }
+    last = place.stage;
+    place.next();
+    add_up(at, some, consumer, place, last, 1, min(FP8_STEPS, steps));
+}
+
 INLINE void add_up_fp8(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int consumer, Place &place, int steps)
 {
-    for (int step = 0; step < steps; step += FP8_STEPS) {
-        float some[TILES][BLOCK_N / 2];
-        add_up(at, some, consumer, place, min(FP8_STEPS, steps - step));
-        UNROLL for (int t = 0; t < TILES; t++)
-            UNROLL for (int i = 0; i < BLOCK_N / 2; i++)
-                sums[t][i] = step > 0 ? sums[t][i] + some[t][i] : some[t][i];
+    float even[TILES][BLOCK_N / 2], odd[TILES][BLOCK_N / 2];
+    UNROLL for (int t = 0; t < TILES; t++)
+        UNROLL for (int i = 0; i < BLOCK_N / 2; i++)
+            sums[t][i] = 0;
+    int last = -1; /* no stage's products are running */
+    for (; steps > 0; steps -= 2 * FP8_STEPS) {
+        add_some(at, sums, even, odd, last >= 0, consumer, place, last, steps);
+        if (steps <= FP8_STEPS) {
+            finish(at, last);
+            add(sums, even);
+            return;
+        }
+        add_some(at, sums, odd, even, true, consumer, place, last, steps - FP8_STEPS);
     }
+    finish(at, last);
+    add(sums, odd);
 }
 
 INLINE void consume(const Layout &at, const TensorMap *c_map, int consumer, int rows, int columns, int steps)
@@ -381,10 +422,13 @@ INLINE void consume(const Layout &at, const TensorMap *c_map, int consumer, int 
     for (int number = blockIdx.x / CLUSTER; number < rows * columns; number += gridDim.x / CLUSTER) {
         const Tile tile = tile_at(number, rows, columns);
         float sums[TILES][BLOCK_N / 2];
-        if (FP8)
+        if (FP8) {
             add_up_fp8(at, sums, consumer, place, steps);
-        else
-            add_up(at, sums, consumer, place, steps);
+        } else {
+            int last = 0; /* the stage whose products are still running */
+            add_up(at, sums, consumer, place, last, 0, steps);
+            finish(at, last);
+        }
         write(at, c_map, sums, consumer, (tile.row * CLUSTER + rank) * BLOCK_M, tile.column * BLOCK_N);
     }
     if (threadIdx.x % 128 == 0)

@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"time"
+
 	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 )
@@ -10,9 +12,13 @@ import (
 // the right answer is known. They are drawn like all others, a kernel sees each once, and it
 // cannot know which they are or when.
 
-// mostKnown bounds the contents with known answers. They are made when they are needed and
-// serve all kernels that follow.
-const mostKnown = 8
+// They are made when they are needed and serve all kernels that follow. Their number is bounded, and
+// beyond the first two the time that a slow reference takes for them: it is the budget's.
+const (
+	mostKnown   = 8
+	leastKnown  = 2
+	mostSolving = time.Second
+)
 
 // renew gives new inputs to all launches of the next sample, and to one of them a content that
 // is known; nil for none.
@@ -96,16 +102,20 @@ func (d *Device) nextKnown(at int) (*content, error) {
 		return nil, nil
 	case d.shown < len(p.contents):
 		return &p.contents[d.shown], nil
+	case d.shown > leastKnown && p.solving > mostSolving:
+		return nil, nil
 	}
 	seed, more := p.knownSeed()
 	if !more {
 		return nil, nil
 	}
+	began := time.Now()
 	known := content{seed: seed}
 	if err := d.renew(&known, at); err != nil {
 		return nil, err
 	}
 	known, err := p.solve(d.graph.sets[at], known)
+	p.solving += time.Since(began)
 	p.contents = append(p.contents, known) // freed with the problem, known or not
 	return &p.contents[len(p.contents)-1], err
 }

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"time"
 
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
@@ -22,6 +23,7 @@ type problem struct {
 	// contents are inputs with known answers: the one that checks have, then those that timed
 	// launches see once.
 	contents []content
+	solving  time.Duration // what the known answers of timed launches took
 	// rotation holds the sets of buffers for timing.
 	rotation []set
 	slabs    []slab // their memory
