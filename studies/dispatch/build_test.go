@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +22,9 @@ type shipped struct {
 	points [2]string
 	// declare declares a variant, and call calls it through the name that the header has.
 	declare, call string
+	// functions are what the header has a name for, "function" where it is empty; program is the file that calls them,
+	// main.c where it is empty.
+	functions, program string
 	// without must not be in the header.
 	without string
 }
@@ -66,6 +70,49 @@ template <int Factor, typename T> void scale(const T *x, T *y, std::int32_t n) {
 		points:  [2]string{"FACTOR=2,LEVEL=\"-O1\"", "FACTOR=3,LEVEL=\"-O1\""},
 		declare: "extern scale_function *const function;", call: "(*function)", without: "{FACTOR}",
 	},
+	"a namespace": {
+		files: map[string]string{"kernel.yaml": strings.NewReplacer("entry: scale", "entry: \"tiled::scale\"",
+			"scale.c}\nreference", "scale.cpp}\nreference").Replace(shippedManifest),
+			"scale.c": "", "scale.cpp": `#include <cstdint>
+namespace tiled {
+void scale(const float *x, float *y, std::int32_t n) {
+	for (int i = 0; i < n; i++) y[i] = FACTOR * x[i];
+}
+}
+`},
+		points:  [2]string{"FACTOR=2,LEVEL=\"-O1\"", "FACTOR=3,LEVEL=\"-O1\""},
+		declare: "namespace tiled { extern scale_function function; }", call: "tiled::function", program: "main.cpp",
+	},
+	"several entries": {
+		files: map[string]string{"kernel.yaml": shippedManifest + `launch:
+  - {entry: twice, args: [x, y, N]}
+  - {entry: half, args: [x, y, N]}
+  - {entry: half, args: [x, y, N]}
+`, "scale.c": `#include <stdint.h>
+void twice(const float *x, float *y, int32_t N) {
+	for (int i = 0; i < N; i++) y[i] = 2 * FACTOR * x[i];
+}
+void half(const float *x, float *y, int32_t N) {
+	for (int i = 0; i < N; i++) y[i] /= 2;
+}
+`},
+		points:  [2]string{"FACTOR=2,LEVEL=\"-O1\"", "FACTOR=3,LEVEL=\"-O1\""},
+		declare: "extern scale_function first, second;", call: "first(x, y + number, 1); second", functions: "first, second",
+	},
+	"several instances of a template": {
+		files: map[string]string{"kernel.yaml": strings.Replace(shippedManifest, "scale.c}\nreference",
+			"scale.cpp}\nreference", 1) + `launch:
+  - {entry: "times<{FACTOR}>", args: [x, y, N]}
+  - {entry: "times<1>", args: [x, y, N]}
+`, "scale.c": "", "scale.cpp": `#include <cstdint>
+template <int Factor> void times(const float *x, float *y, std::int32_t n) {
+	for (int i = 0; i < n; i++) y[i] = Factor * x[i];
+}
+`},
+		points:  [2]string{"FACTOR=2,LEVEL=\"-O1\"", "FACTOR=3,LEVEL=\"-O1\""},
+		declare: "extern scale_function *const first, *const second;", functions: "first, second",
+		call: "(*second)(x, y + number, 1); (*first)",
+	},
 	"OpenMP": {
 		files: map[string]string{"kernel.yaml": strings.Replace(shippedManifest, `["{LEVEL}"]`, `["{LEVEL}", -fopenmp]`, 1),
 			"scale.c": `#include <omp.h>
@@ -99,14 +146,15 @@ struct factor factor(void) { return (struct factor){FACTOR * (calls > 0)}; }
 func ship(t *testing.T, kind shipped) (string, *Table) {
 	t.Helper()
 	folder := t.TempDir()
-	files := map[string]string{"main.c": strings.NewReplacer("DECLARATION", kind.declare,
-		"CALL", kind.call, "DEVICE", strconv.Quote(host.Processor())).Replace(
+	program := cmp.Or(kind.program, "main.c")
+	files := map[string]string{program: strings.NewReplacer("DECLARATION", kind.declare,
+		"FUNCTIONS", cmp.Or(kind.functions, "function"), "CALL", kind.call, "DEVICE", strconv.Quote(host.Processor())).Replace(
 		`#include <stdint.h>
 #include "scale_dispatch.h"
 typedef void scale_function(const float *x, float *y, int32_t N);
-#define DECLARE(number, function) DECLARATION
+#define DECLARE(number, FUNCTIONS) DECLARATION
 SCALE_DISPATCH_EACH(DECLARE)
-#define RUN(number, function) CALL(x, y + number, 1);
+#define RUN(number, FUNCTIONS) CALL(x, y + number, 1);
 int run(void);
 int run(void) {
 	float x[1] = {5}, y[2] = {0, 0};
@@ -116,7 +164,7 @@ int run(void) {
 #ifndef LIBRARY
 int main(void) { return run(); }
 #endif
-`), "CMakeLists.txt": `cmake_minimum_required(VERSION 3.13)
+`), "CMakeLists.txt": strings.ReplaceAll(`cmake_minimum_required(VERSION 3.13)
 project(ship C CXX)
 include(scale_dispatch.cmake)
 add_library(ship SHARED main.c)
@@ -124,7 +172,7 @@ target_compile_definitions(ship PRIVATE LIBRARY)
 scale_dispatch_add(ship .)
 add_executable(program main.c)
 scale_dispatch_add(program .)
-`}
+`, "main.c", program)}
 	for name, content := range kind.files {
 		files[name] = content
 	}
@@ -142,7 +190,7 @@ scale_dispatch_add(program .)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made.Entry = k.Entry
+	made.Entry = strings.Join(entriesOf(k), "; ")
 	for i, text := range kind.points {
 		made.Variants = append(made.Variants, Variant{
 			Point: point(t, text), Recipe: hostBuild(t, k, k.Workloads[i]).At(point(t, text)),
@@ -206,8 +254,10 @@ func TestEveryKindOfKernelIsShipped(t *testing.T) {
 				runIn(t, folder, made.Command(i))
 			}
 			link := "scale_dispatch_0.o scale_dispatch_1.o " + strings.Join(made.Variants[0].Libraries, " ")
-			runIn(t, folder, fmt.Sprintf("cc -Wall -Werror main.c -o main %s -lstdc++ && ./main", link))
-			runIn(t, folder, fmt.Sprintf("cc -shared -fPIC -DLIBRARY -Wl,-z,defs main.c -o libship.so %s -lstdc++", link))
+			program := cmp.Or(kind.program, "main.c")
+			runIn(t, folder, fmt.Sprintf("cc -Wall -Werror %s -o main %s -lstdc++ && ./main", program, link))
+			runIn(t, folder,
+				fmt.Sprintf("cc -shared -fPIC -DLIBRARY -Wl,-z,defs %s -o libship.so %s -lstdc++", program, link))
 		})
 	}
 }

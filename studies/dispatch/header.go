@@ -24,12 +24,13 @@ func (t *Table) Header(w io.Writer) error {
 	for i := range t.Variants {
 		h.line(" *   %s", escape.Comment(t.Command(i)))
 	}
-	if t.symbol(0) == "" {
-		h.line(" * The functions are %s in all of them: keep them apart, in libraries of their own.", escape.Comment(t.Entry))
-	} else if kernels.IsInstance(t.Entry) {
-		h.line(" * %s is behind the pointer %s there, and so on.", escape.Comment(t.Entry), t.symbol(0))
-	} else {
-		h.line(" * The function %s is called %s there, and so on.", t.Entry, t.symbol(0))
+	switch entry, symbols := escape.Comment(t.Entry), h.symbols(0); {
+	case symbols == "":
+		h.line(" * The functions are %s in all of them: keep them apart, in libraries of their own.", entry)
+	case kernels.IsInstance(t.Entry):
+		h.line(" * %s is behind the pointer %s there, and so on.", entry, symbols)
+	default:
+		h.line(" * The function %s is called %s there, and so on.", entry, symbols)
 	}
 	if libraries := t.Variants[0].Libraries; len(libraries) > 0 {
 		h.line(" * Link with %s.", escape.Comment(escape.Shell(libraries...)))
@@ -65,6 +66,15 @@ func (h *header) line(format string, arguments ...any) {
 	fmt.Fprintf(&h.text, format+"\n", arguments...)
 }
 
+// symbols are the names of a variant's functions, with commas between them.
+func (h *header) symbols(variant int) string {
+	var names []string
+	for _, f := range h.functions(variant) {
+		names = append(names, f.symbol)
+	}
+	return strings.Join(names, ", ")
+}
+
 // build writes the macros of each variant, for the file that is compiled.
 func (h *header) build() error {
 	h.line("#if defined(%[1]s_BUILD)\n#ifndef %[1]s_BUILDING\n#define %[1]s_BUILDING", h.upper)
@@ -75,11 +85,15 @@ func (h *header) build() error {
 			return err
 		}
 		h.text.WriteString(defines)
-		switch symbol := h.symbol(i); {
-		case len(v.Instances) > 0 && symbol != "": // the pointer has the symbol
-			h.line("#define %s %s_instance", h.renamed(), symbol)
-		case symbol != "":
-			h.line("#define %s %s", h.renamed(), symbol)
+		defined := map[string]bool{}
+		for _, f := range h.functions(i) {
+			if len(v.Instances) > 0 { // the pointer has the symbol
+				f.symbol += "_instance"
+			}
+			if !defined[f.name] {
+				h.line("#define %s %s", f.name, f.symbol)
+			}
+			defined[f.name] = true
 		}
 		h.text.WriteString(v.Instantiate(h.Prefix+".h", fmt.Sprintf("%s_%d", h.Prefix, i)))
 		h.line("#endif")
@@ -123,12 +137,12 @@ func cType(v space.Value) string {
 
 func (h *header) variants() {
 	h.line("\n#define %s_VARIANTS %d\n#define %s_ENTRIES %d", h.upper, len(h.Variants), h.upper, len(h.Entries))
-	if h.symbol(0) != "" {
+	if h.symbols(0) != "" {
 		var each []string
 		for i := range h.Variants {
-			each = append(each, fmt.Sprintf("X(%d, %s)", i, h.symbol(i)))
+			each = append(each, fmt.Sprintf("X(%d, %s)", i, h.symbols(i)))
 		}
-		h.line("/* X(number, function) for each variant. */\n#define %s_EACH(X) %s", h.upper, strings.Join(each, " "))
+		h.line("/* X(number, function...) for each variant. */\n#define %s_EACH(X) %s", h.upper, strings.Join(each, " "))
 	}
 	h.line("\n%s_CONSTANT %s_variant %s_variants[%s_VARIANTS] = {", h.upper, h.Prefix, h.Prefix, h.upper)
 	for _, v := range h.Variants {

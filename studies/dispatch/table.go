@@ -75,8 +75,7 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 		}
 	}
 	t := &Table{
-		// several cannot be renamed
-		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), "; "),
+		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(entriesOf(p.kernel), "; "),
 		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...),
 		Domain: p.kernel.Domain(), Arguments: map[string]string{}, Tiles: p.kernel.Tiled(),
 	}
@@ -121,6 +120,16 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 			})
 	}
 	return t, t.check()
+}
+
+// entriesOf are the functions of a kernel, each once.
+func entriesOf(k *kernels.Kernel) (names []string) {
+	for _, name := range k.Launch.Entries() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // add returns the index of a variant, a new one where there is none like it.
@@ -237,25 +246,28 @@ func (t *Table) devices() (all []string) {
 	return all
 }
 
-// symbol is the name that the entry has in a variant; empty where it cannot be given another one.
-func (t *Table) symbol(variant int) string {
-	if t.renamed() == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s_%d", t.Prefix, variant)
-}
+// function is an entry: its identifier, without namespaces and arguments of a template, and the name that takes its
+// place in a variant.
+type function struct{ name, symbol string }
 
-// renamed is the identifier that is another one in every variant: the entry, or that of a template. Of several entries
-// it is empty.
-func (t *Table) renamed() string {
-	name := t.Entry
-	if kernels.IsInstance(name) {
-		name = kernels.PlainName(name)
+// functions are the entries in a variant, in the order of the steps; a single one has the variant's name alone. There
+// are none where the identifiers cannot be told apart: instances are behind pointers, other functions are renamed.
+func (t *Table) functions(variant int) (all []function) {
+	entries := strings.Split(t.Entry, "; ")
+	for i, entry := range entries {
+		f := function{kernels.PlainName(entry), fmt.Sprintf("%s_%d", t.Prefix, variant)}
+		if len(entries) > 1 {
+			f.symbol = fmt.Sprintf("%s_%d", f.symbol, i)
+		}
+		instance := kernels.IsInstance(entry)
+		same := func(other function) bool { return other.name == f.name }
+		if !identifier.MatchString(f.name) || instance != kernels.IsInstance(entries[0]) ||
+			!instance && slices.ContainsFunc(all, same) {
+			return nil
+		}
+		all = append(all, f)
 	}
-	if strings.Contains(t.Entry, "; ") || !identifier.MatchString(name) {
-		return ""
-	}
-	return name
+	return all
 }
 
 // digest tells tables apart.
