@@ -39,11 +39,15 @@ type actionsHost struct {
 	Env   []string
 	// Vars and Secrets are those of the repository's settings.
 	Vars, Secrets map[string]any
+	// Cancelled are rows of jobs that are cancelled before their first step, as JOB-INDEX.
+	Cancelled map[string]bool
 	// Log gets what happens, line by line; it may be nil.
 	Log func(string)
 
 	runs   int
 	caches []string // keys, in the order saved
+	// before are those that rows which run at once find: what the others save comes too late.
+	before []string
 }
 
 // actionsEvent is what causes a run.
@@ -69,7 +73,7 @@ type actionsRun struct {
 
 // jobRun is what became of a job, with all rows of its matrix.
 type jobRun struct {
-	// Result is success, failure or skipped; Runner is the label of the machine.
+	// Result is success, failure, cancelled or skipped; Runner is the label of the machine.
 	Result, Runner string
 	Outputs        map[string]any
 	// Log is what its steps printed, Summary what they left for the run's page.
@@ -144,10 +148,24 @@ func (p player) play(ctx context.Context) (*jobRun, error) {
 	if err != nil {
 		return nil, err
 	}
+	alone, err := p.scope("success").text(fmt.Sprint(p.job.Strategy.MaxParallel))
+	if err != nil {
+		return nil, err
+	}
 	whole := &jobRun{Result: "success", Outputs: map[string]any{}}
+	p.before = p.caches
 	for i, row := range rows {
 		one := p
 		one.matrix, one.index, one.total = row, i, len(rows)
+		if alone == "1" {
+			p.before = p.caches
+		}
+		if p.Cancelled[fmt.Sprintf("%s-%d", p.name, i)] {
+			if whole.Result == "success" {
+				whole.Result = "cancelled"
+			}
+			continue
+		}
 		if err := one.row(ctx, whole); err != nil {
 			return whole, err
 		}
@@ -160,7 +178,7 @@ func (p player) needsAre() string {
 	status := "success"
 	for _, needed := range p.job.Needs {
 		switch p.run.Jobs[needed].Result {
-		case "failure":
+		case "failure", "cancelled":
 			return "failure"
 		case "skipped":
 			status = "skipped"

@@ -23,7 +23,7 @@ func (p *player) use(ctx context.Context, name string, with map[string]string) (
 		"actions/cache/restore":     {"path", "key", "restore-keys"},
 		"actions/cache/save":        {"path", "key"},
 		"actions/upload-artifact":   {"name", "path", "retention-days", "if-no-files-found", "overwrite"},
-		"actions/download-artifact": {"name", "path"},
+		"actions/download-artifact": {"name", "pattern", "path"},
 	}
 	inputs, ok := known[name]
 	if !ok {
@@ -58,6 +58,9 @@ func (p *player) use(ctx context.Context, name string, with map[string]string) (
 	case "actions/upload-artifact":
 		return true, p.upload(with)
 	case "actions/download-artifact":
+		if with["pattern"] != "" { // each in a folder of its name; none is no failure
+			return true, p.downloadAll(with["pattern"], with["path"])
+		}
 		from := p.Artifact(p.run.ID, with["name"])
 		if _, err := os.Stat(from); err != nil {
 			fmt.Fprintf(&p.output, "## download: there is no artifact %s\n", with["name"])
@@ -121,7 +124,7 @@ func (p *player) cached(key string) string {
 // restore takes the cache of the key, or else the newest whose key begins as asked.
 func (p *player) restore(with map[string]string) error {
 	for _, prefix := range append([]string{with["key"]}, strings.Fields(with["restore-keys"])...) {
-		for _, key := range slices.Backward(p.caches) {
+		for _, key := range slices.Backward(p.before) {
 			if strings.HasPrefix(key, prefix) {
 				return copyTree(p.cached(key), p.workspace)
 			}
@@ -163,6 +166,14 @@ func (p *player) upload(with map[string]string) error {
 		return err
 	}
 	return runTool("find", to, "-mindepth", "1", "-name", ".*", "-prune", "-exec", "rm", "-rf", "{}", "+")
+}
+
+func (p *player) downloadAll(pattern, to string) error {
+	found, err := filepath.Glob(p.Artifact(p.run.ID, pattern))
+	for _, from := range found {
+		err = errors.Join(err, copyTree(from, filepath.Join(p.workspace, to, filepath.Base(from))))
+	}
+	return err
 }
 
 // copyTree copies what is in a folder.

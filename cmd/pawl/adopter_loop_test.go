@@ -138,10 +138,13 @@ func (s *scratch) anotherDevice() {
 	if r.Count(gate.Maintained) != 1 || s.checkOf("slow") != "failure" {
 		s.t.Errorf("%+v", r)
 	}
-	profiles, err := filepath.Glob(filepath.Join(s.host.Artifact(run.ID, "results"), "profiles/scale/small/*.json"))
-	for _, result := range r.Results {
-		if err != nil || result.Why != nil && result.Why.Profiled != (len(profiles) == 2) {
-			s.t.Errorf("%v, %v: %+v", profiles, err, result.Why)
+	profiles := filepath.Join(s.host.Artifact(run.ID, "results"), "profiles/scale/small")
+	for _, suffix := range []string{"*.json", "*.svg"} {
+		found, err := filepath.Glob(filepath.Join(profiles, suffix))
+		for _, result := range r.Results {
+			if err != nil || result.Why != nil && result.Why.Profiled != (len(found) == 2) {
+				s.t.Errorf("%v, %v: %+v", found, err, result.Why)
+			}
 		}
 	}
 	s.branch("main")

@@ -195,19 +195,22 @@ func TestEveryStepIsShell(t *testing.T) {
 // gate: GitHub takes a skipped job for one that passed.
 func TestVerdictIsNeverSilent(t *testing.T) {
 	lines := script(t, workflows(t), "gate.yml", "verdict", "Verdict")
-	for results, want := range map[[3]string]bool{
-		{"success", "true", "success"}:   true,
-		{"success", "false", "skipped"}:  true,
-		{"skipped", "", "skipped"}:       true, // another label; under another name
-		{"success", "true", "skipped"}:   false,
-		{"success", "true", "failure"}:   false,
-		{"success", "true", "cancelled"}: false,
-		{"failure", "", "skipped"}:       false,
-		{"cancelled", "", "skipped"}:     false,
-		{"success", "", "skipped"}:       false,
-		{"success", "maybe", "success"}:  false,
+	for results, want := range map[[4]string]bool{
+		{"success", "true", "success", "success"}:     true,
+		{"success", "false", "skipped", "skipped"}:    true,
+		{"skipped", "", "skipped", "skipped"}:         true, // another label; under another name
+		{"success", "true", "skipped", "skipped"}:     false,
+		{"success", "true", "failure", "success"}:     false,
+		{"success", "true", "cancelled", "cancelled"}: false,
+		{"success", "true", "success", "skipped"}:     false, // shards that nobody has joined
+		{"success", "true", "success", "failure"}:     false,
+		{"failure", "", "skipped", "skipped"}:         false,
+		{"cancelled", "", "skipped", "skipped"}:       false,
+		{"success", "", "skipped", "skipped"}:         false,
+		{"success", "maybe", "success", "success"}:    false,
 	} {
-		printed, _, err := asActions(t, lines, nil, "CHANGES="+results[0], "RUN="+results[1], "GATE="+results[2])
+		printed, _, err := asActions(t, lines, nil, "CHANGES="+results[0], "RUN="+results[1], "GATE="+results[2],
+			"JOIN="+results[3])
 		if (err == nil) != want || !want && !strings.Contains(printed, "::error::") {
 			t.Errorf("%q: %v: %s", results, err, printed)
 		}

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -9,15 +10,13 @@ import (
 	"time"
 
 	"pawl/gate/policy"
+	"pawl/gate/ratchet"
 	"pawl/kernels"
 	"pawl/objective/devices"
 )
 
 // HostedRunner is the label of a machine that GitHub lends, where no other is named.
 const HostedRunner = "ubuntu-24.04"
-
-// mostJobs is how many jobs a matrix of GitHub may have.
-const mostJobs = 256
 
 // Row is one job of a matrix.
 type Row struct {
@@ -43,8 +42,8 @@ type Selection struct {
 	// Kernel is one as the policy names it, Workload one of its manifest's; empty for all of
 	// the policy.
 	Kernel, Workload string
-	// Runners are labels; none means a hosted one.
-	Runners []string
+	// Runner is a label; empty means a hosted one.
+	Runner string
 	// Budget is shared among the rows; 0 for none.
 	Budget time.Duration
 }
@@ -59,18 +58,14 @@ func CheckRunner(label string) error {
 	return nil
 }
 
-// Matrix lists a job for every kernel and workload of a policy on every runner. A kernel
+// Matrix lists a job for every kernel and workload of a policy. A kernel
 // for which the policy names no workload has its first, as for the gate. A workload that the
 // manifest does not have is an error: its job would fail on a machine that costs money.
 func Matrix(file *policy.File, s Selection) (Rows, error) {
 	rows := Rows{Include: []Row{}}
-	if len(s.Runners) == 0 {
-		s.Runners = []string{HostedRunner}
-	}
-	for _, runner := range s.Runners {
-		if err := CheckRunner(runner); err != nil {
-			return rows, &devices.ArgumentError{Err: err}
-		}
+	s.Runner = cmp.Or(s.Runner, HostedRunner)
+	if err := CheckRunner(s.Runner); err != nil {
+		return rows, &devices.ArgumentError{Err: err}
 	}
 	if s.Workload != "" && s.Kernel == "" {
 		return rows, &devices.ArgumentError{Err: errors.New("a workload is one of a kernel: name that, too")}
@@ -88,23 +83,17 @@ func Matrix(file *policy.File, s Selection) (Rows, error) {
 			return rows, err
 		}
 		for _, workload := range workloads {
-			for _, runner := range s.Runners {
-				row := Row{
-					Kernel: k.Name, Workload: workload, Runner: runner, Backend: k.Backend, LockClocks: k.Policy.LockClocks,
-				}
-				if !slices.Contains(rows.Include, row) { // two points of one kernel are one job
-					rows.Include = append(rows.Include, row)
-				}
+			row := Row{
+				Kernel: k.Name, Workload: workload, Runner: s.Runner, Backend: k.Backend, LockClocks: k.Policy.LockClocks,
+			}
+			if !slices.Contains(rows.Include, row) { // two points of one kernel are one job
+				rows.Include = append(rows.Include, row)
 			}
 		}
 	}
-	switch n := len(rows.Include); {
-	case n == 0:
+	if len(rows.Include) == 0 {
 		return rows, &devices.ArgumentError{Err: fmt.Errorf("the policy has no kernel %q; it has %s", s.Kernel,
 			strings.Join(names, ", "))}
-	case n > mostJobs:
-		return rows, &devices.ArgumentError{Err: fmt.Errorf("%d jobs, and a matrix has at most %d: name fewer workloads "+
-			"or runners", n, mostJobs)}
 	}
 	if s.Budget > 0 {
 		for i := range rows.Include {
@@ -112,6 +101,21 @@ func Matrix(file *policy.File, s Selection) (Rows, error) {
 		}
 	}
 	return rows, nil
+}
+
+// Shards returns how many jobs gate a policy, and their matrix: the number of each, and the artifact with what it has
+// found. A policy that cannot be read is one job's, which says so.
+func Shards(path string) (jobs int, matrix string) {
+	file, err := policy.Read(path)
+	if err != nil {
+		file = &policy.File{}
+	}
+	jobs = file.Jobs()
+	rows := []string{`{"shard":1,"artifact":"results"}`}
+	for job := 1; job <= jobs && jobs > 1; job++ {
+		rows = append(rows[:job-1], fmt.Sprintf(`{"shard":%d,"artifact":%q}`, job, ratchet.ShardName(job)))
+	}
+	return jobs, `{"include":[` + strings.Join(rows, ",") + `]}`
 }
 
 // workloadsOf returns the names of the workloads that a policy means.

@@ -2,7 +2,6 @@ package ci
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestMatrix(t *testing.T) {
-	s := kernelRepository(t)
+	kernelRepository(t)
 	for _, c := range []struct {
 		policy string
 		choice Selection
@@ -21,18 +20,18 @@ func TestMatrix(t *testing.T) {
 	}{
 		{"kernels: [{kernel: ./k}]", Selection{},
 			`{"include":[{"kernel":"./k","workload":"small","runner":"ubuntu-24.04"}]}`},
-		{"kernels: [{kernel: ./k, workloads: [small, large]}]", Selection{Runners: []string{"gpu"}},
+		{"kernels: [{kernel: ./k, workloads: [small, large]}]", Selection{Runner: "gpu"},
 			`{"include":[{"kernel":"./k","workload":"small","runner":"gpu"},{"kernel":"./k","workload":"large","runner":"gpu"}]}`},
-		{"kernels: [{kernel: ./k, workloads: [large], backend: host}]", Selection{Runners: []string{"a", "b"}},
-			`{"include":[{"kernel":"./k","workload":"large","runner":"a","backend":"host"},{"kernel":"./k","workload":"large","runner":"b","backend":"host"}]}`},
-		{"kernels: [{kernel: ./k, at: B=1}, {kernel: ./k, at: B=2}]", Selection{Runners: []string{"a", "a"}},
+		{"kernels: [{kernel: ./k, workloads: [large], backend: host}]", Selection{Runner: "a"},
+			`{"include":[{"kernel":"./k","workload":"large","runner":"a","backend":"host"}]}`},
+		{"kernels: [{kernel: ./k, at: B=1}, {kernel: ./k, at: B=2}]", Selection{Runner: "a"},
 			`{"include":[{"kernel":"./k","workload":"small","runner":"a"}]}`},
 		// only for CUDA
-		{"kernels: [{kernel: softmax}]", Selection{Runners: []string{"a"}}, `{"include":[{"kernel":"softmax","workload":"`},
+		{"kernels: [{kernel: softmax}]", Selection{Runner: "a"}, `{"include":[{"kernel":"softmax","workload":"`},
 		{"kernels: [{kernel: ./k, workloads: [lrage]}]", Selection{}, "lrage"},
 		{"kernels: [{kernel: ./nowhere}]", Selection{}, `no kernel "./nowhere"`},
 		// What somebody writes into the form of a dispatch.
-		{"kernels: [{kernel: ./k}]", Selection{Runners: []string{"line\nbreak"}}, "no label of a runner"},
+		{"kernels: [{kernel: ./k}]", Selection{Runner: "line\nbreak"}, "no label of a runner"},
 		{"kernels: [{kernel: ./k}]", Selection{Kernel: "./k; rm -rf /"},
 			`the policy has no kernel "./k; rm -rf /"; it has ./k`},
 		{"kernels: [{kernel: ./k}]", Selection{Workload: "large"}, "a workload is one of a kernel"},
@@ -55,14 +54,6 @@ func TestMatrix(t *testing.T) {
 		if !strings.Contains(string(text), c.want) {
 			t.Errorf("%s: %s, want %s", c.policy, text, c.want)
 		}
-	}
-	var runners []string
-	for i := range 257 {
-		runners = append(runners, fmt.Sprint(i))
-	}
-	if _, err := Matrix(policy.Default(filepath.Join(s.work, "k")), Selection{Runners: runners}); err == nil ||
-		!strings.Contains(err.Error(), "at most 256") {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -95,30 +95,11 @@ func message(c change) string {
 }
 
 func subject(c change) string {
-	var moved, added, noted int
-	for _, m := range c.moved {
-		switch {
-		case m.Provisional:
-			noted++
-		case m.From > 0:
-			moved++
-		default:
-			added++
-		}
-	}
-	switch {
-	case noted > 0 && moved+added == 0:
-		return fmt.Sprintf("Note %s over the baseline", page.Count(noted, "provisional gain"))
-	case moved > 0 && added > 0:
-		return fmt.Sprintf("Move %s of the baseline, add %d", page.Count(moved, "entry", "entries"), added)
-	case moved == 1 && noted == 0:
-		m := c.moved[0]
-		return line(fmt.Sprintf("Move the baseline of %s %s: %s", m.Kernel, m.Workload,
-			page.Change(stats.Change(m.From, m.To))))
-	case moved > 0:
-		return fmt.Sprintf("Move %s of the baseline", page.Count(moved, "entry", "entries"))
-	case added > 0:
-		return fmt.Sprintf("Add %s to the baseline", page.Count(added, "entry", "entries"))
+	switch moved := len(c.moved); {
+	case moved == 1:
+		return "Move the baseline of " + c.moved[0].String()
+	case moved > 1:
+		return fmt.Sprintf("Move %d entries of the baseline", moved)
 	case c.file != nil:
 		return "Record decisions about the baseline"
 	}

@@ -19,7 +19,7 @@ func TestHostileNamesInTheMessage(t *testing.T) {
 		!strings.Contains(text, "accepted: because (ci skip)") {
 		t.Error(text)
 	}
-	if !strings.HasPrefix(text, `Move the baseline of (Skip CI)\n\nSigned-off-by: x small: -100.0 %`+"\n\n") {
+	if !strings.HasPrefix(text, `Move the baseline of (Skip CI)\n\nSigned-off-by: x, small, f32 on D: 1 ms to 2 ms (-100.0 %)`) {
 		t.Error(text)
 	}
 }

@@ -58,7 +58,7 @@ func TestBaselineGetsACommitOfItsOwn(t *testing.T) {
 		strings.Split(before, "\n")[1] {
 		t.Errorf("the checkout was\n%s\nand is\n%s", before, after)
 	}
-	want := `Move 1 entry of the baseline, add 1
+	want := `Move 2 entries of the baseline
 
 - a, small, f32 on D: 2 ms to 1 ms (+50.0 %)
 - c, small, f32 on D: new, 4 ms

@@ -28,6 +28,8 @@ type File struct {
 	Kernels []Kernel
 	// Profile names what makes a configuration worth profiling.
 	Profile []Trigger
+	// Shards is how many jobs share the configurations; 0 is one.
+	Shards int
 }
 
 // Kernel is what is gated of one kernel.
@@ -86,10 +88,39 @@ func (f *File) Of(names []string) (chosen *File, missing string) {
 	return chosen, ""
 }
 
+// Configurations are the kernels with one workload each.
+func (f *File) Configurations() (all []Kernel) {
+	for _, k := range f.Kernels {
+		if len(k.Workloads) == 0 {
+			all = append(all, k)
+		}
+		for _, workload := range k.Workloads {
+			one := k
+			one.Workloads = []string{workload}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// Jobs is how many jobs there is work for.
+func (f *File) Jobs() int { return max(1, min(f.Shards, len(f.Configurations()))) }
+
+// Shard returns the policy of one job, from 1 on: job s has the configurations s, s + Jobs, ...
+func (f *File) Shard(job int) *File {
+	part := &File{Profile: f.Profile}
+	for i, k := range f.Configurations() {
+		if i%f.Jobs() == job-1 {
+			part.Kernels = append(part.Kernels, k)
+		}
+	}
+	return part
+}
+
 // At returns the policy for one workload or one point instead of the file's own; empty
 // leaves the file's.
 func (f *File) At(workload, point string) *File {
-	changed := &File{Profile: f.Profile}
+	changed := &File{Profile: f.Profile, Shards: f.Shards}
 	for _, k := range f.Kernels {
 		if workload != "" {
 			k.Workloads = []string{workload}
@@ -129,6 +160,7 @@ type policyFile struct {
 	Keys    limits   `yaml:",inline"`
 	Kernels []entry  `yaml:"kernels"`
 	Profile []scalar `yaml:"profile"`
+	Shards  scalar   `yaml:"shards"`
 }
 
 // entry is a kernel as written.
@@ -150,6 +182,11 @@ func (d *policyFile) build() (*File, error) {
 			return nil, name.At.Errorf("no trigger %q; there are %s", name.Text, strings.Join(triggers, ", "))
 		}
 		f.Profile = append(f.Profile, Trigger(name.Text))
+	}
+	if d.Shards.Given() {
+		if err := whole(&f.Shards)(d.Shards.Text); err != nil {
+			return nil, d.Shards.At.Errorf("shards: %s", err)
+		}
 	}
 	common, err := d.Keys.over(gate.Presets[gate.DefaultPreset])
 	if err != nil {

@@ -22,8 +22,6 @@ type outcome struct {
 	entry baseline.Entry
 	// source is the archive of its sources, empty where they are too large for one.
 	source string
-	// lost says that a provisional gain was not held.
-	lost bool
 }
 
 // compare checks a candidate and compares it: with the base commit where there is one, and with
@@ -73,14 +71,14 @@ func (r *run) againstEntry(ctx context.Context, c *devices.Configuration, o outc
 				Verdict: gate.Maintained,
 				Reason:  than.reason + ": there is nothing to measure",
 			}
-			o.lost = gained && than.Gain == 0
+			o.result.Lost = gained && than.Gain == 0
 			return o, nil
 		}
 	}
 	if err := r.holdTo(ctx, c, entry, &o.result); err != nil {
 		return o, err
 	}
-	o.lost = gained && !confirmedGain(o.result) && !o.result.Verdict.Undecided()
+	o.result.Lost = gained && !confirmedGain(o.result) && !o.result.Verdict.Undecided()
 	return r.described(c, true, o)
 }
 
@@ -100,7 +98,7 @@ func (r *run) described(c *devices.Configuration, own bool, o outcome) (_ outcom
 		o.result.Notes = append(o.result.Notes, "the baseline takes note when this is on the base branch and is gated there")
 	case gain:
 		o.entry.Gain = o.result.Confirmation.Change
-	case o.lost:
+	case o.result.Lost:
 		o.result.Notes = append(o.result.Notes, "a gain was provisional, and this build has not held it: it is forgotten")
 	}
 	return o, nil

@@ -30,7 +30,8 @@ func confirmedGain(result reporting.Result) bool {
 // build has shown them, in the file as it is now: other gates may have moved others meanwhile. Where
 // another one moved the same, its entry stays, because this run has not been held to it.
 func (r *run) moveBaseline() error {
-	if len(r.moving)+len(r.lost) == 0 || r.report.Failed() {
+	if len(r.moving)+len(r.lost) == 0 || r.Shard > 0 || r.report.Failed() ||
+		r.Join != "" && !r.report.Finished() {
 		return nil
 	}
 	overtaken, moved := map[baseline.Key]bool{}, map[baseline.Key]bool{}

@@ -13,6 +13,7 @@
 //     inconclusive is compared once more with the time that is left.
 //  4. The result is added to the report and to the history, and both are saved, so
 //     that an error in a later configuration loses nothing.
+//     Where a policy is sharded, a last run takes the results of the others instead of steps 2 and 3.
 //  5. After the last one, or after an error, new configurations become the baseline and gains that
 //     a second build has shown move it, if nothing in the run failed.
 //
@@ -30,6 +31,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"pawl/gate"
@@ -54,6 +56,11 @@ type Options struct {
 	On Device
 	// Partial says that the policy leaves out some of what is gated on purpose.
 	Partial bool
+	// Shard is the part of the policy to compare, from 1 on, where it has several: another run joins their results, and
+	// this one moves nothing. 0 is all of it.
+	Shard int
+	// Join is the folder with the results of all shards, which take the place of measuring; empty measures.
+	Join string
 	// Baseline is the file that performance is held to; reports go beside it.
 	Baseline string
 	// Base is the commit that a change is compared with, by any name that git knows; the file of
@@ -114,6 +121,13 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Repor
 	if o.On == nil {
 		o.On = Here(b)
 	}
+	if jobs := o.Policy.Jobs(); o.Shard > jobs {
+		return nil, nil, &devices.ArgumentError{Err: fmt.Errorf("there is no shard %d of %d", o.Shard, jobs)}
+	} else if jobs == 1 {
+		o.Shard = 0
+	} else if o.Shard > 0 {
+		o.Policy, o.Partial = o.Policy.Shard(o.Shard), true
+	}
 	g := &run{
 		Options: o, Builder: b, began: time.Now(), current: baseline.New(), report: reporting.Report{Strict: o.Strict},
 	}
@@ -126,10 +140,12 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Repor
 			return nil, nil, err
 		}
 	}
-	for _, k := range o.Policy.Kernels {
-		g.report.Planned += max(1, len(k.Workloads))
+	g.report.Planned = len(o.Policy.Configurations())
+	if o.Join != "" {
+		err = g.join()
+	} else {
+		err = g.kernels(ctx)
 	}
-	err = g.kernels(ctx)
 	if ctx.Err() == nil && len(g.report.Results) > 0 {
 		err = errors.Join(err, g.conclude())
 	}
@@ -164,19 +180,13 @@ func (r *run) warn(sentence string) {
 }
 
 func (r *run) kernels(ctx context.Context) error {
-	for _, k := range r.Policy.Kernels {
-		workloads := k.Workloads
-		if len(workloads) == 0 {
-			workloads = []string{""}
+	for _, k := range r.Policy.Configurations() {
+		o, err := r.configuration(ctx, k, strings.Join(k.Workloads, ""))
+		if err == nil {
+			err = r.add(o)
 		}
-		for _, workload := range workloads {
-			o, err := r.configuration(ctx, k, workload)
-			if err == nil {
-				err = r.add(o)
-			}
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -252,12 +262,12 @@ func (r *run) add(o outcome) error {
 	if r.mayMove(o.result) {
 		r.moving = append(r.moving, o.entry)
 	}
-	if o.lost && !r.DryRun && r.Base == "" {
+	if o.result.Lost && !r.DryRun && r.Base == "" {
 		r.lost = append(r.lost, o.result.Key)
 	}
 	r.report.Results = append(r.report.Results, o.result)
 	// The same machine code says nothing that the history does not have.
-	if same := o.result.Verdict == gate.Maintained && o.result.Evidence == nil; !r.DryRun && !same {
+	if same := o.result.Verdict == gate.Maintained && o.result.Evidence == nil; !r.DryRun && r.Shard == 0 && !same {
 		if err := baseline.AppendHistory(baseline.HistoryPath(r.Baseline), []baseline.Event{r.event(o)}); err != nil {
 			return err
 		}

@@ -74,8 +74,9 @@ type Result struct {
 	Why *profile.Comparison `json:"explanation,omitempty"`
 	// Command repeats this comparison, at the report's commit.
 	Command string `json:"command,omitempty"`
-	// Moved says that this became the baseline.
+	// Moved says that this became the baseline, Lost that a provisional gain was not held.
 	Moved   bool    `json:"moved"`
+	Lost    bool    `json:"lost,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
 

@@ -148,7 +148,8 @@ func ship(t *testing.T, kind shipped) (string, *Table) {
 	folder := t.TempDir()
 	program := cmp.Or(kind.program, "main.c")
 	files := map[string]string{program: strings.NewReplacer("DECLARATION", kind.declare,
-		"FUNCTIONS", cmp.Or(kind.functions, "function"), "CALL", kind.call, "DEVICE", strconv.Quote(host.Processor())).Replace(
+		"FUNCTIONS", cmp.Or(kind.functions, "function"), "CALL", kind.call,
+		"DEVICE", strconv.Quote(host.Processor())).Replace(
 		`#include <stdint.h>
 #include "scale_dispatch.h"
 typedef void scale_function(const float *x, float *y, int32_t N);
@@ -190,7 +191,7 @@ scale_dispatch_add(program .)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made.Entry = strings.Join(entriesOf(k), "; ")
+	made.Entry = strings.Join(k.Launch.Entries(), "; ")
 	for i, text := range kind.points {
 		made.Variants = append(made.Variants, Variant{
 			Point: point(t, text), Recipe: hostBuild(t, k, k.Workloads[i]).At(point(t, text)),

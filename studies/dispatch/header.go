@@ -24,7 +24,8 @@ func (t *Table) Header(w io.Writer) error {
 	for i := range t.Variants {
 		h.line(" *   %s", escape.Comment(t.Command(i)))
 	}
-	switch entry, symbols := escape.Comment(t.Entry), h.symbols(0); {
+	_, symbols := t.functions(0)
+	switch entry, symbols := escape.Comment(t.Entry), strings.Join(symbols, ", "); {
 	case symbols == "":
 		h.line(" * The functions are %s in all of them: keep them apart, in libraries of their own.", entry)
 	case kernels.IsInstance(t.Entry):
@@ -66,15 +67,6 @@ func (h *header) line(format string, arguments ...any) {
 	fmt.Fprintf(&h.text, format+"\n", arguments...)
 }
 
-// symbols are the names of a variant's functions, with commas between them.
-func (h *header) symbols(variant int) string {
-	var names []string
-	for _, f := range h.functions(variant) {
-		names = append(names, f.symbol)
-	}
-	return strings.Join(names, ", ")
-}
-
 // build writes the macros of each variant, for the file that is compiled.
 func (h *header) build() error {
 	h.line("#if defined(%[1]s_BUILD)\n#ifndef %[1]s_BUILDING\n#define %[1]s_BUILDING", h.upper)
@@ -85,15 +77,14 @@ func (h *header) build() error {
 			return err
 		}
 		h.text.WriteString(defines)
-		defined := map[string]bool{}
-		for _, f := range h.functions(i) {
+		names, symbols := h.functions(i)
+		for n, name := range names {
 			if len(v.Instances) > 0 { // the pointer has the symbol
-				f.symbol += "_instance"
+				symbols[n] += "_instance"
 			}
-			if !defined[f.name] {
-				h.line("#define %s %s", f.name, f.symbol)
+			if !slices.Contains(names[:n], name) {
+				h.line("#define %s %s", name, symbols[n])
 			}
-			defined[f.name] = true
 		}
 		h.text.WriteString(v.Instantiate(h.Prefix+".h", fmt.Sprintf("%s_%d", h.Prefix, i)))
 		h.line("#endif")
@@ -137,10 +128,11 @@ func cType(v space.Value) string {
 
 func (h *header) variants() {
 	h.line("\n#define %s_VARIANTS %d\n#define %s_ENTRIES %d", h.upper, len(h.Variants), h.upper, len(h.Entries))
-	if h.symbols(0) != "" {
+	if names, _ := h.functions(0); names != nil {
 		var each []string
 		for i := range h.Variants {
-			each = append(each, fmt.Sprintf("X(%d, %s)", i, h.symbols(i)))
+			_, symbols := h.functions(i)
+			each = append(each, fmt.Sprintf("X(%d, %s)", i, strings.Join(symbols, ", ")))
 		}
 		h.line("/* X(number, function...) for each variant. */\n#define %s_EACH(X) %s", h.upper, strings.Join(each, " "))
 	}

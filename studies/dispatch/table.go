@@ -75,7 +75,7 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 		}
 	}
 	t := &Table{
-		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(entriesOf(p.kernel), "; "),
+		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), "; "),
 		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...),
 		Domain: p.kernel.Domain(), Arguments: map[string]string{}, Tiles: p.kernel.Tiled(),
 	}
@@ -120,16 +120,6 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 			})
 	}
 	return t, t.check()
-}
-
-// entriesOf are the functions of a kernel, each once.
-func entriesOf(k *kernels.Kernel) (names []string) {
-	for _, name := range k.Launch.Entries() {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // add returns the index of a variant, a new one where there is none like it.
@@ -246,28 +236,27 @@ func (t *Table) devices() (all []string) {
 	return all
 }
 
-// function is an entry: its identifier, without namespaces and arguments of a template, and the name that takes its
-// place in a variant.
-type function struct{ name, symbol string }
-
-// functions are the entries in a variant, in the order of the steps; a single one has the variant's name alone. There
-// are none where the identifiers cannot be told apart: instances are behind pointers, other functions are renamed.
-func (t *Table) functions(variant int) (all []function) {
+// functions are the identifiers of the entries, without namespaces and arguments of a template, and the names that take
+// their place in a variant; a single one has the variant's alone. There are none where they cannot be told apart:
+// instances are behind pointers, and other functions are renamed.
+func (t *Table) functions(variant int) (names, symbols []string) {
 	entries := strings.Split(t.Entry, "; ")
 	for i, entry := range entries {
-		f := function{kernels.PlainName(entry), fmt.Sprintf("%s_%d", t.Prefix, variant)}
-		if len(entries) > 1 {
-			f.symbol = fmt.Sprintf("%s_%d", f.symbol, i)
+		name, instance := kernels.PlainName(entry), kernels.IsInstance(entry)
+		switch {
+		case slices.Contains(entries[:i], entry):
+			continue
+		case !identifier.MatchString(name), instance != kernels.IsInstance(entries[0]),
+			!instance && slices.Contains(names, name):
+			return nil, nil
 		}
-		instance := kernels.IsInstance(entry)
-		same := func(other function) bool { return other.name == f.name }
-		if !identifier.MatchString(f.name) || instance != kernels.IsInstance(entries[0]) ||
-			!instance && slices.ContainsFunc(all, same) {
-			return nil
-		}
-		all = append(all, f)
+		symbols = append(symbols, fmt.Sprintf("%s_%d_%d", t.Prefix, variant, len(names)))
+		names = append(names, name)
 	}
-	return all
+	if len(names) == 1 {
+		symbols[0] = fmt.Sprintf("%s_%d", t.Prefix, variant)
+	}
+	return names, symbols
 }
 
 // digest tells tables apart.

@@ -9,19 +9,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/ci"
 	"pawl/gate/ci/setup"
 	"pawl/internal/escape"
 )
 
-// initOptions are the flags of pawl ci init.
-type initOptions struct {
-	pawl, runner string
-	force        bool
-}
-
 func initCommand(env console.Environment) *cli.Command {
-	var o initOptions
+	var o setup.Options
+	var pawl string
 	return &cli.Command{
 		Name:  "init",
 		Usage: "write the workflows, a policy and the runner's page into this repository",
@@ -34,45 +28,35 @@ func initCommand(env console.Environment) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{
 				Name:        "pawl",
-				Destination: &o.pawl,
+				Destination: &pawl,
 				Usage:       "`OWNER/REPOSITORY@COMMIT` that has pawl; without @COMMIT, the commit that this pawl was built from",
 			},
 			&cli.StringFlag{
 				Name:        "runner",
-				Destination: &o.runner,
+				Destination: &o.Runner,
 				DefaultText: "hosted, or the repository's variable PAWL_RUNNER",
 				Usage:       "the `LABEL` of a self-hosted runner",
 			},
 			&cli.BoolFlag{
 				Name:               "force",
-				Destination:        &o.force,
+				Destination:        &o.Force,
 				DisableDefaultText: true,
 				Usage:              "replace workflows and page that differ; the policy and the template stay",
 			},
 		},
-		Action: console.Alone(func(ctx context.Context) error { return initialise(ctx, env, o) }),
+		Action: console.Alone(func(ctx context.Context) error { return initialise(ctx, env, o, pawl) }),
 	}
 }
 
-func initialise(ctx context.Context, env console.Environment, o initOptions) error {
-	options := setup.Options{Runner: o.runner, Force: o.force}
-	if o.runner != "" {
-		if err := ci.CheckRunner(o.runner); err != nil {
-			return console.Usagef("--runner: %w", err)
-		}
-	}
-	if o.pawl != "" {
-		var err error
-		if options.Pawl, err = setup.ParseSource(o.pawl, builtFrom()); err != nil {
+func initialise(ctx context.Context, env console.Environment, o setup.Options, pawl string) (err error) {
+	if pawl != "" {
+		if o.Pawl, err = setup.ParseSource(pawl, builtFrom()); err != nil {
 			return console.Usagef("--pawl: %w", err)
 		}
 	}
-	r, err := setup.Init(ctx, options)
+	r, err := setup.Init(ctx, o)
 	if r != nil {
 		printInit(env, r)
-	}
-	if err == setup.ErrNoSource {
-		return console.Usage(err)
 	}
 	return err
 }

@@ -3,7 +3,9 @@ package cicmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,29 +13,23 @@ import (
 	"pawl/gate/ci"
 )
 
-// matrixOptions are the flags of pawl ci matrix.
-type matrixOptions struct {
-	ci.Selection
-	policy  string
-	runners cli.StringSlice
-}
-
 func matrixCommand(env console.Environment) *cli.Command {
-	var o matrixOptions
+	var o ci.Selection
+	var policy string
 	return &cli.Command{
 		Name:  "matrix",
-		Usage: "list kernels, workloads and runners as the matrix of a job",
+		Usage: "list kernels and workloads as the matrix of a job",
 		Description: console.Details(
-			"Prints one line of JSON with a job for every kernel and workload of the policy on every runner, and\n"+
-				"sets the step's output matrix.",
+			"Prints one line of JSON with a job for every kernel and workload of the policy, and\n"+
+				"sets the step's outputs matrix and shards, how many run at once.",
 			"pawl ci matrix --runner gpu --budget 20m", "0 done", "3 a manifest or the output failed", "64 usage"),
 		Flags: []cli.Flag{
-			console.PolicyFlag(&o.policy),
-			&cli.StringSliceFlag{
+			console.PolicyFlag(&policy),
+			&cli.StringFlag{
 				Name:        "runner",
-				Destination: &o.runners,
+				Destination: &o.Runner,
 				DefaultText: ci.HostedRunner,
-				Usage:       "the `LABEL` of a runner; may be given again",
+				Usage:       "the `LABEL` of the runner",
 			},
 			&cli.StringFlag{
 				Name:        "kernel",
@@ -52,17 +48,16 @@ func matrixCommand(env console.Environment) *cli.Command {
 				Usage:       "the `TIME` of all searches together; each job gets its share",
 			},
 		},
-		Action: console.Alone(func(context.Context) error { return printMatrix(env, o) }),
+		Action: console.Alone(func(context.Context) error { return printMatrix(env, o, policy) }),
 	}
 }
 
-func printMatrix(env console.Environment, o matrixOptions) error {
-	file, err := console.ReadPolicy(o.policy, nil)
+func printMatrix(env console.Environment, o ci.Selection, policy string) error {
+	file, err := console.ReadPolicy(policy, nil)
 	if err != nil {
 		return err
 	}
-	o.Runners = o.runners.Value()
-	jobs, err := ci.Matrix(file, o.Selection)
+	jobs, err := ci.Matrix(file, o)
 	if err != nil {
 		return err
 	}
@@ -70,7 +65,9 @@ func printMatrix(env console.Environment, o matrixOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := ci.Output(env.Getenv("GITHUB_OUTPUT"), "matrix", string(text)); err != nil {
+	output := env.Getenv("GITHUB_OUTPUT")
+	if err := errors.Join(ci.Output(output, "matrix", string(text)),
+		ci.Output(output, "shards", strconv.Itoa(max(1, file.Shards)))); err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "%s\n", text)

@@ -2,6 +2,7 @@ package cicmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -22,7 +23,8 @@ func shouldRunCommand(env console.Environment) *cli.Command {
 		Name:  "should-run",
 		Usage: "say whether a change touches what a gated kernel depends on",
 		Description: console.Details(
-			"Prints true or false, and why to standard error; sets the step's output run. What counts: manifests,\n"+
+			"Prints true or false, and why to standard error; sets the step's outputs run, shards and matrix, with a\n"+
+				"job for each of the policy's shards. What counts: manifests,\n"+
 				"sources and all that they include, references, policy, baseline, workflows, "+runner.FileName+
 				", and in pawl's own\n"+
 				"repository pawl. Only commits are looked at. In doubt it is true.",
@@ -55,7 +57,10 @@ func printShouldRun(ctx context.Context, env console.Environment, q ci.Question)
 		}
 		env.Notice(escape.Line(why))
 	}
-	if err := ci.Output(env.Getenv("GITHUB_OUTPUT"), "run", strconv.FormatBool(found.Run)); err != nil {
+	jobs, matrix := ci.Shards(q.Policy)
+	output := env.Getenv("GITHUB_OUTPUT")
+	if err := errors.Join(ci.Output(output, "run", strconv.FormatBool(found.Run)),
+		ci.Output(output, "shards", strconv.Itoa(jobs)), ci.Output(output, "matrix", matrix)); err != nil {
 		return err
 	}
 	fmt.Fprintln(env.Stdout, found.Run)

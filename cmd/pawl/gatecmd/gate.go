@@ -32,6 +32,8 @@ type options struct {
 	kernels        []string
 	dryRun, strict bool
 	within         time.Duration
+	shard          int
+	join           string
 }
 
 func Command(env console.Environment) *cli.Command {
@@ -70,6 +72,17 @@ func Command(env console.Environment) *cli.Command {
 				Destination: &o.within,
 				DefaultText: "as long as it takes",
 				Usage:       "the `TIME` for the whole run; what is left is for what was inconclusive",
+			},
+			&cli.IntFlag{
+				Name:        "shard",
+				Destination: &o.shard,
+				Action:      console.AtLeast("shard", 1),
+				Usage:       "compare only what job `NUMBER` of the policy's shards has, and move nothing",
+			},
+			&cli.StringFlag{
+				Name:        "join",
+				Destination: &o.join,
+				Usage:       "judge by the results of all shards, which are in this `FOLDER` as results-1, results-2, ...",
 			},
 			&cli.Int64Flag{
 				Name:        "study",
@@ -127,7 +140,7 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 	defer end()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
 		On: device, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline,
-		Base: o.Base, Within: o.within,
+		Base: o.Base, Within: o.within, Shard: o.shard, Join: o.join,
 		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Order(), LockClocks: o.LockClocks,
 		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,
 		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost,

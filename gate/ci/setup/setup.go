@@ -14,11 +14,13 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"pawl/gate/ci"
+	"pawl/objective/devices"
 )
 
 // Options say what to write, and where.
@@ -100,14 +102,14 @@ type Outcome struct {
 }
 
 // ErrNoSource says that a repository other than pawl's own must name one that has pawl.
-var ErrNoSource = fmt.Errorf("which pawl shall the workflows build? Name a repository that has it and a commit: " +
-	"--pawl OWNER/REPOSITORY@COMMIT")
+var ErrNoSource = &devices.ArgumentError{Err: errors.New("which pawl shall the workflows build? Name a repository that " +
+	"has it and a commit: --pawl OWNER/REPOSITORY@COMMIT")}
 
 // Init writes the files. What was written before an error is in the result.
 func Init(ctx context.Context, o Options) (*Result, error) {
 	if o.Runner != "" {
 		if err := ci.CheckRunner(o.Runner); err != nil {
-			return nil, err
+			return nil, &devices.ArgumentError{Err: fmt.Errorf("--runner: %w", err)}
 		}
 	}
 	r, err := find(ctx, o.Folder)
