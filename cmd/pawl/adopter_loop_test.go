@@ -138,6 +138,8 @@ func (s *scratch) anotherDevice() {
 	if r.Count(gate.Maintained) != 1 || s.checkOf("slow") != "failure" {
 		s.t.Errorf("%+v", r)
 	}
+	comment, _ := s.comment(pull)
+	s.repeats(comment.Body)
 	profiles := filepath.Join(s.host.Artifact(run.ID, "results"), "profiles/scale/small")
 	for _, suffix := range []string{"*.json", "*.svg"} {
 		found, err := filepath.Glob(filepath.Join(profiles, suffix))
@@ -155,6 +157,20 @@ func (s *scratch) anotherDevice() {
 	if text := s.at(baseline.Branch, "results/baseline.json"); strings.Count(text, `"unproven": true`) != 2 ||
 		!strings.Contains(text, laptop) || !strings.Contains(run.Jobs["gate"].Summary, "NOT COMPARED") {
 		s.t.Errorf("%s", run.Jobs["gate"].Summary)
+	}
+}
+
+// repeats: in any clone, a comment's commands lead to what was gated.
+func (s *scratch) repeats(body string) {
+	clone := filepath.Join(s.t.TempDir(), "clone")
+	s.git(s.desk, "clone", "--quiet", s.remote, clone)
+	for line := range strings.Lines(body) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "git "); ok {
+			s.git(clone, strings.Fields(command)...)
+		}
+	}
+	if parents := strings.Fields(s.git(clone, "rev-list", "--parents", "-n", "1", "HEAD")); len(parents) != 3 {
+		s.t.Errorf("no merge of a pull request: %v in %s", parents, body)
 	}
 }
 

@@ -102,8 +102,8 @@ type Outcome struct {
 }
 
 // ErrNoSource says that a repository other than pawl's own must name one that has pawl.
-var ErrNoSource = &devices.ArgumentError{Err: errors.New("which pawl shall the workflows build? Name a repository that " +
-	"has it and a commit: --pawl OWNER/REPOSITORY@COMMIT")}
+var ErrNoSource = &devices.ArgumentError{Err: errors.New("which pawl shall the workflows build? Name a repository " +
+	"that has it and a commit: --pawl OWNER/REPOSITORY@COMMIT")}
 
 // Init writes the files. What was written before an error is in the result.
 func Init(ctx context.Context, o Options) (*Result, error) {
