@@ -18,7 +18,7 @@ const (
 // below objective.
 type Backend struct {
 	Name string
-	// GPU says that a launch has a grid and a block, and that clocks, caches and the compiler
+	// GPU says that a launch has a grid and a block, and that clocks and the compiler
 	// can be chosen. Without it the kernel runs on the processor.
 	GPU bool
 	// Program says that a point is a program that is run, not a function that is called: it has
@@ -34,6 +34,10 @@ type Backend struct {
 	Optimization string
 	// ReferenceFlags are what a reference is compiled with, for checks and where it is timed.
 	ReferenceFlags []string
+	// Caches says what timed launches find in the caches unless somebody asks for something else: see worker.Caches. A
+	// GPU's kernels mostly read what is long gone from them. A processor's are mostly called right after what has
+	// made their inputs.
+	Caches string
 	// Variables of the environment choose its compilers and devices.
 	Variables []string
 	// Quantities are what it measures beside what every backend does.
@@ -56,7 +60,7 @@ type Language struct {
 // Backends are all that a manifest may have a section for.
 var Backends = []Backend{
 	{
-		Name:         Host,
+		Name: Host, Caches: "warm",
 		Languages:    []Language{{Key: Host, Suffixes: append([]string{".c"}, CPlusPlusSuffixes...)}, {Key: object}},
 		Objects:      true,
 		Optimization: "-O2", ReferenceFlags: []string{"-O2"},
@@ -64,7 +68,7 @@ var Backends = []Backend{
 		section:   func(m *manifest) *section { return m.Host },
 	},
 	{
-		Name: CUDA, GPU: true,
+		Name: CUDA, GPU: true, Caches: "cold",
 		Languages: []Language{
 			{Key: CUDA, Suffixes: []string{".cu"}},
 			{Key: "triton", Suffixes: []string{".py"}, Tiles: true},

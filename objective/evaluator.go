@@ -36,8 +36,7 @@ type Options struct {
 	// other evaluators; whoever made them ends them. Nil means workers of one's
 	// own.
 	Residents *worker.Residents
-	// Caches says what timed launches find in the device's caches. Empty means
-	// Cold.
+	// Caches says what timed launches find in the device's caches. Empty means what the backend says.
 	Caches worker.Caches
 	// Python computes references that are written in it. Nil means that there are none.
 	Python *check.Python
@@ -81,7 +80,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	}
 	options.RunTimeout = cmp.Or(options.RunTimeout, 10*time.Second)
 	options.QuickCases = cmp.Or(options.QuickCases, quick)
-	options.Caches = cmp.Or(options.Caches, worker.Cold)
+	options.Caches = cmp.Or(options.Caches, worker.Caches(k.On().Caches))
 	e := &Evaluator{
 		initial:   k.Default(),
 		backend:   b,

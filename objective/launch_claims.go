@@ -68,7 +68,8 @@ func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, 
 	for i, launch := range known {
 		binary.LittleEndian.PutUint64(seeds[8*launch:], on.seeds[i])
 	}
-	if fault, err := w.session.Arrange(ctx, worker.Arrange{Pool: on.pool, Seeds: seeds}); fault != nil || err != nil {
+	arranged := worker.Arrange{Pool: on.pool, Seeds: seeds, Cold: w.cold}
+	if fault, err := w.session.Arrange(ctx, arranged); fault != nil || err != nil {
 		return claim{}, fault, err
 	}
 	timing, fault, err := w.session.Time(ctx, worker.Time{Samples: 1, Batch: batch})

@@ -163,7 +163,7 @@ func TestCircumstances(t *testing.T) {
 	}
 	for what, other := range map[string]string{
 		"the device": of("B", Options{}), "the seed": of("A", Options{Seed: 5}),
-		"the caches": of("A", Options{Caches: "warm"}), "the stopping rule": of("A", Options{Stopping: Stopping{Floor: 9}}),
+		"the caches": of("A", Options{Caches: "cold"}), "the stopping rule": of("A", Options{Stopping: Stopping{Floor: 9}}),
 	} {
 		if other == plain {
 			t.Errorf("%s does not count", what)

@@ -32,7 +32,8 @@ type stopwatch struct {
 	random  *rand.Rand // no kernel may foresee it
 	// know returns some contents with known answers, by number.
 	know  func(ctx context.Context, number, launches int) (contents, error)
-	shown int // how many of them the kernel has seen
+	shown int  // how many of them the kernel has seen
+	cold  bool // launches find nothing in the caches
 	batch int
 	most  int // launches of a sample
 	tries int // of a sample about which the clocks do not agree
@@ -91,7 +92,7 @@ func (m *stopwatches) contents(number int) contents {
 }
 
 // timer takes samples with a new stopwatch.
-func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, _ worker.Time) (takeSamples, error) {
+func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t worker.Time) (takeSamples, error) {
 	bindings, err := m.workload.Bind(m.kernel.At(p.Point))
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, _ 
 		return nil, err
 	}
 	w := &stopwatch{
-		session: s, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		session: s, cold: t.Caches != worker.Warm, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		most: max(min(batchBytes/max(size, 1), mostBatch), 1), tries: claimTries,
 	}
 	w.know = func(ctx context.Context, number, launches int) (contents, error) {

@@ -35,7 +35,7 @@ type Definition struct {
 	// Device names what somebody else measures on.
 	Device   string `flag:"device" on:"ask"`
 	Compiler string `flag:"compiler" on:"gpu"`
-	Caches   string `flag:"caches" on:"gpu"`
+	Caches   string `flag:"caches" on:"called"`
 	// LockClocks is in MHz, 0 for clocks as they are.
 	LockClocks     int           `flag:"lock-clocks" on:"gpu"`
 	Samples        int           `flag:"samples" on:"called"`
@@ -159,6 +159,7 @@ func must(texts map[string]string) Options {
 // For returns the options of a study: those that have an effect on its backend.
 func (o Options) For(study Study) Options {
 	o.Workload, o.Backend, o.Record = study.Workload, study.Backend, study.Origin
+	o.Caches = cmp.Or(o.Caches, kernels.BackendOf(study.Backend).Caches)
 	texts := o.texts()
 	if study.Backend == Ask {
 		delete(texts, "backend") // the command says so

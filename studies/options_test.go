@@ -15,7 +15,7 @@ import (
 
 // usual are the options of a command line that says nothing.
 var usual = Options{
-	Definition: Definition{Sampler: "auto", Seed: 1, Compiler: "nvcc", Caches: "cold", Samples: 5,
+	Definition: Definition{Sampler: "auto", Seed: 1, Compiler: "nvcc", Samples: 5,
 		RunTimeout: 10 * time.Second, CompileTimeout: time.Minute},
 	Goals: trial.Goals{Finalists: 5, Rounds: 10},
 }
@@ -27,11 +27,11 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 	host := Study{ID: 4, Kernel: "k", Origin: "./k", Workload: "w", Backend: "host"}
 	replay := Study{ID: 4, Kernel: "k", Origin: "k.json", Workload: "w", Backend: "replay"}
 	ask := Study{ID: 4, Kernel: "k", Origin: "k.yaml", Workload: "w", Backend: "ask"}
-	short, warm := usual, usual
+	short, cold := usual, usual
 	elsewhere := usual
 	elsewhere.Device = "a simulator"
 	short.Trials = 5
-	warm.Caches, warm.Budget = "warm", 45*time.Second
+	cold.Caches, cold.Budget = "cold", 45*time.Second
 	many := Options{
 		Definition: Definition{Compiler: "nvrtc", Caches: "warm", LockClocks: 1500, Seed: 7, Samples: 9,
 			RunTimeout: 2 * time.Second, CompileTimeout: 7 * time.Second, Cold: true, Sampler: "gp"},
@@ -43,11 +43,14 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 		want  string
 	}{
 		{short, host,
-			"pawl tune ./k --workload w --sampler auto --seed 1 --backend host --samples 5 --trials 5 --finalists 5 " +
-				"--rounds 10"},
-		{warm, host,
-			"pawl tune ./k --workload w --sampler auto --seed 1 --backend host --samples 5 --budget 45s --finalists 5 " +
-				"--rounds 10"},
+			"pawl tune ./k --workload w --sampler auto --seed 1 --backend host --caches warm --samples 5 --trials 5 " +
+				"--finalists 5 --rounds 10"},
+		{cold, host,
+			"pawl tune ./k --workload w --sampler auto --seed 1 --backend host --caches cold --samples 5 --budget 45s " +
+				"--finalists 5 --rounds 10"},
+		{short, cuda,
+			"pawl tune 'my kernel' --workload w --sampler auto --seed 1 --backend cuda --compiler nvcc --caches cold " +
+				"--samples 5 --trials 5 --finalists 5 --rounds 10"},
 		{short, replay,
 			"pawl tune --workload w --sampler auto --seed 1 --backend replay --record k.json --trials 5 --finalists 5 " +
 				"--rounds 10"},

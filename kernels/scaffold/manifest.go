@@ -15,6 +15,7 @@ type description struct {
 	macros  []macro
 	globals []global
 	vector  bool     // it has the processor's vector instructions
+	threads bool     // it has OpenMP's pragmas, which a compiler skips unless told
 	fixed   []string // macros that have a number whatever the compiler is told
 	open    []string
 }
@@ -68,8 +69,14 @@ func (d *description) manifest() string {
 	}
 	dims := d.dimensions()
 	var sizes []string
+	longest := len(dims)
+	if longest == 1 {
+		for _, p := range d.parameters {
+			longest = max(longest, 1+p.power)
+		}
+	}
 	for _, dim := range dims {
-		sizes = append(sizes, fmt.Sprintf("%s: %d", dim, size(len(dims))))
+		sizes = append(sizes, fmt.Sprintf("%s: %d", dim, size(longest)))
 	}
 	line("workloads:")
 	line("  small: {%s}%s", strings.Join(sizes, ", "), d.todo("the sizes of your workload"))
@@ -83,6 +90,9 @@ func (d *description) manifest() string {
 	}
 	if d.vector {
 		flags = strings.TrimPrefix(flags+`", "-march=native`, `", "`)
+	}
+	if d.threads {
+		flags = strings.TrimPrefix(flags+`", "-fopenmp`, `", "`)
 	}
 	if flags != "" {
 		line("flags: [\"%s\"]", flags)
@@ -163,8 +173,8 @@ func (d *description) argument(line func(string, ...any), p parameter, dims []st
 					"where it starts at a number", p.name)
 		}
 		shape := dims
-		if len(dims) == 1 && p.square {
-			shape = []string{dims[0], dims[0]}
+		if len(dims) == 1 && p.power > 0 {
+			shape = slices.Repeat(dims, 1+p.power)
 			look += d.todo("the shape of %s: an index of it has %s multiplied", p.name, dims[0])
 		}
 		if len(dims) > 1 {

@@ -75,6 +75,7 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		macros:    macros(source),
 		globals:   globals(source, s.body, backend),
 		vector:    strings.Contains(source, "immintrin.h"),
+		threads:   strings.Contains(source, "#pragma omp"),
 		fixed:     fixed(source),
 	}
 	text := d.manifest()

@@ -29,13 +29,13 @@ void pointers(float **p) {}
 void nothing(void) {}
 `
 	for backend, want := range map[string][]string{
-		kernels.CUDA: {"transform [{x f32 true false false false} {y f32 true true false false} " +
-			"{n i32 false false false false} {alpha f64 false false false false}]"},
+		kernels.CUDA: {"transform [{x f32 true false false 0} {y f32 true true false 0} " +
+			"{n i32 false false false 0} {alpha f64 false false false 0}]"},
 		kernels.Host: {
-			"transform [{x f32 true false false false} {y f32 true true false false} {n i32 false false false false} " +
-				"{alpha f64 false false false false}]",
-			"plain [{a f32 true false false false} {b f32 true true false false} {rows i64 false false false false} " +
-				"{cols i32 false false false false}]",
+			"transform [{x f32 true false false 0} {y f32 true true false 0} {n i32 false false false 0} " +
+				"{alpha f64 false false false 0}]",
+			"plain [{a f32 true false false 0} {b f32 true true false 0} {rows i64 false false false 0} " +
+				"{cols i32 false false false 0}]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
@@ -267,5 +267,29 @@ void filter(float *x, float *y, int n) {
 	if made, err = From("new", "f.cu", []byte(cuda), ""); err != nil ||
 		!strings.Contains(string(made.Files[0].Content), "shape: [4], fill: uniform, symbol: taps}") {
 		t.Errorf("%v\n%s", err, made.Files)
+	}
+}
+
+// A stencil has its pragmas compiled, and room for the cube that its indices walk through, in a workload that fits.
+func TestStencil(t *testing.T) {
+	made, err := From("new", "sweep.c", []byte(`void sweep(const double *u, double *v, int n) {
+#pragma omp parallel for
+	for (int i = 1; i < n - 1; i++)
+		for (int j = 1; j < n - 1; j++) {
+			long at = ((long)i * n + j) * n;
+			v[at] = u[at] + u[at - (long)n * n];
+		}
+}
+`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"{name: u, type: f64, shape: [N, N, N]} # look", "{name: v, type: f64, shape: [N, N, N], out: true} # look",
+		"small: {N: 32}", `"-fopenmp"]`,
+	} {
+		if manifest := string(made.Files[0].Content); !strings.Contains(manifest, want) {
+			t.Errorf("no %s in\n%s", want, manifest)
+		}
 	}
 }

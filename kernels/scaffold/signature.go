@@ -40,7 +40,7 @@ type parameter struct {
 	pointer bool
 	out     bool // a pointer to what is not const
 	changed bool // the source adds to it, or the like
-	square  bool // an index has the size multiplied: rows of it
+	power   int  // how often an index has the size multiplied: rows of it, or planes
 }
 
 // elementOf has the manifest's names of C's types.
@@ -101,7 +101,7 @@ func signatures(source, backend string) (found []signature) {
 		if s.parameters, s.refused = parameters(text[at[6]:at[7]], s.template); s.refused == nil {
 			s.body = body(text[at[1]:])
 			s.findChanged(s.body)
-			s.findSquare(s.body)
+			s.findPowers(s.body)
 		}
 		found = append(found, s)
 	}
@@ -147,18 +147,39 @@ func (s *signature) findChanged(body string) {
 	}
 }
 
-// findSquare notes which arrays have an index with the only size multiplied: x[i * n + j] is no vector of n.
-func (s *signature) findSquare(body string) {
+// findPowers notes how often an index of each array has a size multiplied: x[i * n + j] is no vector of n. What
+// local variables are made of counts where they are an index.
+func (s *signature) findPowers(body string) {
 	for _, size := range s.parameters {
+		if size.pointer || !size.isSize() {
+			continue
+		}
+		name := regexp.QuoteMeta(size.name)
+		times := regexp.MustCompile(`\*\s*` + name + `\b|\b` + name + `\s*\*`)
+		locals := map[string]int{}
+		for _, local := range assigned.FindAllStringSubmatch(body, -1) {
+			locals[local[1]] = max(locals[local[1]], len(times.FindAllString(local[2], -1)))
+		}
 		for i, p := range s.parameters {
-			if p.pointer && !size.pointer && size.isSize() {
-				times := regexp.QuoteMeta(size.name)
-				s.parameters[i].square = p.square || regexp.MustCompile(`\b`+regexp.QuoteMeta(p.name)+
-					`\s*(?:\[[^\];]*|\+[^;,]*)(?:\*\s*`+times+`\b|\b`+times+`\s*\*)`).MatchString(body)
+			if !p.pointer {
+				continue
+			}
+			index := regexp.MustCompile(`\b` + regexp.QuoteMeta(p.name) + `\s*(\[[^\];]*|\+[^;,]*)`)
+			for _, found := range index.FindAllStringSubmatch(body, -1) {
+				count := len(times.FindAllString(found[1], -1))
+				for _, word := range words.FindAllString(found[1], -1) {
+					count = max(count, locals[word])
+				}
+				s.parameters[i].power = min(max(s.parameters[i].power, count), 2)
 			}
 		}
 	}
 }
+
+var (
+	assigned = regexp.MustCompile(`\b(\w+)\s*=([^=;][^;]*);`)
+	words    = regexp.MustCompile(`\w+`)
+)
 
 // readsElement reports whether an element that begins as given is more than assigned to. One whose
 // address is taken counts for neither.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -31,7 +32,7 @@ func (d *Device) arrange(launches int) error {
 		case c.poisoned:
 			d.poisonNew(i)
 			continue
-		case d.arranged != nil && c.shared:
+		case d.arranged != nil && c.shared && c.count == 1:
 			continue // it is as it was loaded
 		}
 		if err := d.fill(i); err != nil {
@@ -39,8 +40,17 @@ func (d *Device) arrange(launches int) error {
 		}
 		c.identify(d.key)
 	}
-	return d.reach(unix.PROT_NONE)
+	for _, c := range present(d.buffers) {
+		if d.cold() && !c.flush(d.flush) {
+			return fmt.Errorf("caches cannot be flushed on %s", runtime.GOARCH)
+		}
+	}
+	return d.reach(unix.PROT_NONE) // nobody can bring it into the caches again
 }
+
+// cold says that launches find nothing in the caches. Each has copies of all buffers then: what launches share the
+// second would find there.
+func (d *Device) cold() bool { return d.arranged != nil && d.arranged.Cold }
 
 // layOut puts the arguments of launches together.
 func (d *Device) layOut(launches int) (err error) {
@@ -53,7 +63,11 @@ func (d *Device) layOut(launches int) (err error) {
 		return err
 	}
 	for i, c := range present(d.buffers) {
-		if err := c.room(launches, d.loaded.Arguments[i].Align); err != nil {
+		count := launches
+		if c.shared && !d.cold() {
+			count = 1
+		}
+		if err := c.room(count, d.loaded.Arguments[i].Align); err != nil {
 			return err
 		}
 	}

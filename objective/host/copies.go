@@ -5,6 +5,8 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/ebitengine/purego"
+
 	"pawl/objective/worker"
 )
 
@@ -15,7 +17,7 @@ type copies struct {
 	more   *buffer // those of the others, one after the other
 	stride int     // from one of them to the next
 	count  int
-	// shared says that all launches have the first.
+	// shared says that all launches have the first, unless they are to find nothing in the caches.
 	shared bool
 	// written says that the kernel changes it, and poisoned that it starts as poison; used is how many copies have
 	// had it.
@@ -36,9 +38,7 @@ const (
 
 // room makes room for so many copies.
 func (c *copies) room(count, align int) (err error) {
-	if c.count = count; c.shared {
-		c.count = 1
-	}
+	c.count = count
 	align = max(align, copyGap)
 	c.stride = (len(c.first.data) + copyGap + align - 1) / align * align
 	needed := (c.count - 1) * c.stride
@@ -72,6 +72,15 @@ func (c *copies) of(launch int) []byte {
 		return c.first.data
 	}
 	return c.more.data[(at-1)*c.stride:][:len(c.first.data)]
+}
+
+// flush takes all copies out of the caches by the support's function, where the processor can do that.
+func (c *copies) flush(function uintptr) bool {
+	done, _, _ := purego.SyscallN(function, address(c.first.data), uintptr(len(c.first.data)))
+	if c.count > 1 {
+		purego.SyscallN(function, address(c.more.data), uintptr((c.count-1)*c.stride))
+	}
+	return int32(done) == 1
 }
 
 // identify notes what inputs hold. It also brings what many cores have filled into the caches of

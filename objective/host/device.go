@@ -35,6 +35,7 @@ type Device struct {
 	rounds   int             // how many launches are arranged
 	call     uintptr
 	time     uintptr
+	flush    uintptr
 	watching bool
 	confined bool
 	effects  effects
@@ -83,6 +84,9 @@ func (d *Device) open(module, support string) error {
 	library, err := purego.Dlopen(support, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err == nil {
 		d.time, err = purego.Dlsym(library, "pawl_time")
+	}
+	if err == nil {
+		d.flush, err = purego.Dlsym(library, "pawl_flush")
 	}
 	if err == nil && !d.watching {
 		var watch uintptr

@@ -122,6 +122,11 @@ type bench struct {
 
 func open(t *testing.T, files map[string]string, options host.Options) *bench {
 	t.Helper()
+	return openWith(t, files, options, objective.Options{})
+}
+
+func openWith(t *testing.T, files map[string]string, options host.Options, how objective.Options) *bench {
+	t.Helper()
 	k, err := kernels.Load(folder(t, files), kernels.Host)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +153,8 @@ func open(t *testing.T, files map[string]string, options host.Options) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := objective.NewEvaluator(k, w, backend, objective.Options{RunTimeout: 6 * time.Second})
+	how.RunTimeout = 6 * time.Second
+	e := objective.NewEvaluator(k, w, backend, how)
 	t.Cleanup(e.Close)
 	return &bench{e, k, s, backend}
 }

@@ -118,6 +118,8 @@ type Arrange struct {
 	// numbers as text would take longer to read than to use.
 	Pool  uint64 `json:"pool"`
 	Seeds []byte `json:"seeds"`
+	// Cold asks that launches find none of their buffers in the caches.
+	Cold bool `json:"cold,omitempty"`
 }
 
 // Launches is how many there are.
@@ -132,17 +134,16 @@ type Collect struct {
 	Launch  int  `json:"launch,omitempty"`
 }
 
-// Caches is the state of a device's caches at the start of each launch. A
-// device that cannot choose times what it finds.
+// Caches is the state of a device's caches at the start of each launch.
 type Caches string
 
 const (
-	// Cold launches find none of their data cached: they go round as many
-	// copies of the buffers as it takes to push the last one out.
+	// Cold launches find none of their data cached: on a GPU they go round as many
+	// copies of the buffers as it takes to push the last one out, a processor is told to take them out.
 	Cold Caches = "cold"
-	// Warm launches use the same buffers again and again.
+	// Warm launches find what was just written for them, as far as the caches hold it.
 	Warm Caches = "warm"
-	// Flushed launches are each preceded by a write over the whole cache.
+	// Flushed launches are each preceded by a write over the whole cache; on a processor it is Cold.
 	Flushed Caches = "flush"
 )
 

@@ -103,7 +103,7 @@ func BenchmarkAskHuge(b *testing.B) {
 	watch.report(b)
 }
 
-// BenchmarkAskKinds is one ask in a study of 60 trials of 5 ms each, on spaces of every kind, and its share of the
+// BenchmarkAskKinds is one ask in a study of 200 trials of 5 ms each, on spaces of every kind, and its share of the
 // time.
 func BenchmarkAskKinds(b *testing.B) {
 	powers := func(count, values int) (params []space.Param) {
@@ -146,7 +146,7 @@ func BenchmarkAskKinds(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				for ask := range min(60, pool.Len()) {
+				for ask := range min(200, pool.Len()) {
 					index := 0
 					watch.time(func() { index = sampler.Next(view, rand.New(rand.NewPCG(1, uint64(ask)))) })
 					index = pool.Keep(index)

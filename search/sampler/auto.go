@@ -1,7 +1,6 @@
 package sampler
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"pawl/space"
@@ -27,7 +26,7 @@ func newAuto(c common, s *space.Space) *autoSampler {
 }
 
 func (a *autoSampler) Next(view *View, rng *rand.Rand) int {
-	if len(view.Observations) > a.settings.GP.Most || (len(view.Observations)+len(view.Pending))%a.every(view) > 0 {
+	if next, _ := a.modelsTurns(view); !next || len(view.Observations) > a.settings.GP.Most {
 		return a.evolution.Next(view, rng)
 	}
 	return a.process.Next(view, rng)
@@ -35,25 +34,43 @@ func (a *autoSampler) Next(view *View, rng *rand.Rand) int {
 
 // Acquisition is the process's to say, as long as it is asked.
 func (a *autoSampler) Acquisition(view *View, points []int) []float64 {
-	if len(view.Observations) > a.settings.GP.Most || a.every(view) > 1 {
+	if _, all := a.modelsTurns(view); !all || len(view.Observations) > a.settings.GP.Most {
 		return nil
 	}
 	return a.process.Acquisition(view, points)
 }
 
-// every returns after how many asks the model has a turn, so that asking takes no more than its share of what trials
-// take. It goes by what an ask takes on the machine where that was measured, not by a clock: the same answers lead to
-// the same points.
-func (a *autoSampler) every(view *View) int {
-	observed, seconds := len(view.Observations), 0.0
+// modelsTurns reports whether the next turn is the model's, and whether all were so far. It has a turn when what its
+// asks take, this one with them, is no more than its share of what the trials before have taken. That goes by what
+// an ask took on the machine where it was measured, not by a clock: the same answers lead to the same points.
+func (a *autoSampler) modelsTurns(view *View) (next, all bool) {
+	known, total := len(view.Observations), 0.0
 	for _, o := range view.Observations {
-		seconds += o.Seconds / float64(observed)
+		total += o.Seconds
 	}
-	if seconds == 0 || observed < a.settings.GP.Startup {
-		return 1
+	if total == 0 || known < a.settings.GP.Startup {
+		return true, true
 	}
-	auto := a.settings.Auto
-	ask := (auto.AskAxis*float64(len(a.process.axes)) + auto.AskEach*float64(observed)) *
-		min(1, float64(view.FreeCount())/float64(a.settings.GP.Candidates))
-	return max(1, int(math.Ceil(ask/(auto.Share*seconds))))
+	asking, trials, fitted, auto := 0.0, 0.0, 0, a.settings.Auto
+	next, all = true, true
+	for n := range min(known+len(view.Pending), a.settings.GP.Most) + 1 {
+		if n >= a.settings.GP.Startup {
+			fit := a.process.fitCount(n, 0)
+			ask := auto.AskAxis + auto.AskEach*float64(n)
+			if fit != fitted {
+				ask += auto.AskFit * float64(min(n, a.settings.GP.Fit))
+			}
+			ask *= float64(len(a.process.axes))
+			if next = asking+ask <= auto.Share*trials; next {
+				asking, fitted = asking+ask, fit
+			}
+			all = all && next
+		}
+		if n < known {
+			trials += view.Observations[n].Seconds
+		} else {
+			trials += total / float64(known)
+		}
+	}
+	return next, all
 }

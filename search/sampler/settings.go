@@ -80,8 +80,9 @@ type Goptuna struct {
 
 // Auto says how often the model has a turn.
 type Auto struct {
-	// AskAxis is how many seconds of a model's ask each parameter takes, AskEach each observation.
-	AskAxis, AskEach float64
+	// What an ask takes for each parameter, in seconds: AskAxis at least, AskEach more for each observation, AskFit for
+	// each that the model is fitted to, when it is.
+	AskAxis, AskEach, AskFit float64
 	// Share is the part of the trials' time that asking may take.
 	Share float64
 }
@@ -139,7 +140,7 @@ func Defaults() Settings {
 		},
 		Evolve:  Evolve{Population: 20, Draws: 100},
 		Goptuna: Goptuna{Startup: 10, Asks: 50},
-		Auto:    Auto{AskAxis: 5e-4, AskEach: 3e-5, Share: 0.1},
+		Auto:    Auto{AskAxis: 3e-4, AskEach: 6e-6, AskFit: 2e-5, Share: 0.1},
 		Cost:    Cost{Shrink: 2, Sweeps: 5, Most: 4, Fewest: 5},
 		Regret:  RegretSettings{Sure: 0.9, Observations: 20, Candidates: 1500, Draws: 45},
 		Process: gaussian.Settings{

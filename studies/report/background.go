@@ -34,6 +34,7 @@ func background(s *Summary) []Fact {
 		{What: "space", Text: spaceText(s.Study.Space)},
 		{What: "workload", Text: s.Study.Workload, Code: s.Study.Dims},
 		{What: "memory", Text: memoryText(s.Study.Work)},
+		{What: "caches at a launch", Text: s.Study.Options.Caches},
 		{What: "machine", Text: fmt.Sprintf("%s, %d cores, %s, backend %s", e.Device, e.Cores, e.System, s.Study.Backend)},
 		{What: "devices of the farm", Text: devicesText(f.Devices, f.ConfirmedOn)},
 		{What: "driver", Text: e.Driver},

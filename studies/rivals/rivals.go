@@ -13,6 +13,7 @@
 package rivals
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for rivals in Python
 	"errors"
@@ -248,10 +249,7 @@ func (r *race) ask(ctx context.Context) (err error) {
 
 // caches is what our timed launches find in the caches.
 func (r *race) caches() worker.Caches {
-	if r.builder.Options.Caches == "" {
-		return worker.Cold
-	}
-	return r.builder.Options.Caches
+	return cmp.Or(r.builder.Options.Caches, worker.Caches(r.Kernel.On().Caches))
 }
 
 func writeInput(source *inputs.Source, folder string, b arguments.Binding, seed uint64) error {

@@ -121,8 +121,8 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !k.On().GPU && slices.Contains(o.Given, "caches") {
-		o.Notice("--caches has no effect: the kernel runs on the processor")
+	if k.On().Program && slices.Contains(o.Given, "caches") {
+		o.Notice("--caches has no effect: a program is measured as a whole")
 	}
 	how := o.Study.Measuring()
 	how.Stopping.Time = o.BenchTime

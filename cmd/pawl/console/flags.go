@@ -63,9 +63,9 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 			Action:      OneOf("compiler", devices.Compilers...),
 			Usage:       "the compiler for CUDA: nvcc, or nvrtc, which is faster to compile",
 		},
-		"caches": &cli.StringFlag{Name: "caches", Destination: &o.Caches, Value: string(worker.Cold),
+		"caches": &cli.StringFlag{Name: "caches", Destination: &o.Caches, DefaultText: "cold on a GPU, warm on a processor",
 			Action: OneOf("caches", string(worker.Cold), string(worker.Warm), string(worker.Flushed)),
-			Usage:  "what timed launches find in a GPU's caches: cold, warm, or flush before every launch"},
+			Usage:  "what timed launches find in the caches: cold, warm, or flush before every launch"},
 		"lock-clocks": &cli.IntFlag{
 			Name:        "lock-clocks",
 			Destination: &o.LockClocks,

@@ -23,8 +23,7 @@ type benchOptions struct {
 	console.Common
 	kernel          string
 	rounds, samples int
-	results         string // the file for the raw samples
-	cachesGiven     bool
+	results         string         // the file for the raw samples
 	repeat          command.Repeat // of a command
 	prepare         string
 }
@@ -97,7 +96,6 @@ func BenchCommand(env console.Environment) *cli.Command {
 			if o.kernel, err = console.KernelName(c.Args().Slice()); err != nil {
 				return err
 			}
-			o.cachesGiven = c.IsSet("caches")
 			return benchmark(c.Context, env, o)
 		},
 	}
@@ -123,9 +121,6 @@ func benchmark(ctx context.Context, env console.Environment, o benchOptions) err
 	k, err := b.Machine.Load(ctx, o.kernel, o.Backend)
 	if err != nil {
 		return err
-	}
-	if o.cachesGiven && !k.On().GPU {
-		env.Notice("--caches has no effect: the kernel runs on the processor")
 	}
 	defer b.Machine.LockClocks(ctx, k, o.LockClocks, nil)()
 	c, err := b.Open(ctx, k, o.Workload, o.At)

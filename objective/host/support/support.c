@@ -113,6 +113,23 @@ int64_t pawl_heap(void) {
 #endif
 }
 
+/* Takes memory out of the caches. Returns 0 on a processor that has no way to. */
+int32_t pawl_flush(uintptr_t from, uint64_t bytes) {
+#if defined(__x86_64__)
+	for (uintptr_t line = from & ~(uintptr_t)63; line < from + bytes; line += 64)
+		__builtin_ia32_clflush((const void *)line);
+	__builtin_ia32_mfence();
+	return 1;
+#elif defined(__aarch64__)
+	for (uintptr_t line = from & ~(uintptr_t)63; line < from + bytes; line += 64)
+		__asm__ volatile("dc civac, %0" : : "r"(line) : "memory");
+	__asm__ volatile("dsb ish" : : : "memory");
+	return 1;
+#else
+	return 0;
+#endif
+}
+
 static int64_t nanoseconds(void) {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);

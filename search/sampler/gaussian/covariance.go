@@ -10,8 +10,10 @@ import (
 // can have several: 96 is near 112 as a number, and far as a multiple of 32.
 type feature struct {
 	axis int
-	// distances are between values, at most 1.
-	distances [][]float64
+	// distances are those that occur between values, at most 1, each once: many pairs are equally far apart, and
+	// a correlation takes an exponential. between[u][v] is the place of the one between two values.
+	distances []float64
+	between   [][]int
 	// prior is the mean of the log length before anything was observed.
 	prior float64
 }
@@ -34,34 +36,42 @@ type Shape struct {
 //     observations to learn and finds what the rest misses.
 func NewShape(s *space.Space, settings Settings) Shape {
 	shape := Shape{settings: settings, Axes: Axes(s)}
-	add := func(axis int, distances [][]float64, prior float64) {
-		shape.features = append(shape.features, feature{axis, distances, prior})
+	add := func(axis int, distance func(u, v int) float64, prior float64) {
+		f := feature{axis: axis, prior: prior}
+		places := map[float64]int{}
+		f.between = Square(shape.Axes[axis].Values(), func(u, v int) int {
+			far := distance(u, v)
+			if _, known := places[far]; !known {
+				places[far] = len(f.distances)
+				f.distances = append(f.distances, far)
+			}
+			return places[far]
+		})
+		shape.features = append(shape.features, f)
 	}
 	for j, a := range shape.Axes {
 		if !a.Ordered || a.Values() == 2 {
-			add(j, identityDistances(a.Values()), settings.LengthPrior)
+			add(j, identity, settings.LengthPrior)
 			continue
 		}
-		add(j, lineDistances(a.Coordinates), settings.LengthPrior)
+		add(j, along(a.Coordinates), settings.LengthPrior)
 		if alignment := Alignments(s.Params()[a.Position]); alignment != nil {
-			add(j, lineDistances(alignment), settings.AlignmentPrior)
+			add(j, along(alignment), settings.AlignmentPrior)
 		}
-		add(j, identityDistances(a.Values()), settings.SinglePrior)
+		add(j, identity, settings.SinglePrior)
 	}
 	return shape
 }
 
-func lineDistances(coordinates []float64) [][]float64 {
-	return Square(len(coordinates), func(u, v int) float64 { return math.Abs(coordinates[u] - coordinates[v]) })
+func along(coordinates []float64) func(u, v int) float64 {
+	return func(u, v int) float64 { return math.Abs(coordinates[u] - coordinates[v]) }
 }
 
-func identityDistances(values int) [][]float64 {
-	return Square(values, func(u, v int) float64 {
-		if u == v {
-			return 0
-		}
-		return 1
-	})
+func identity(u, v int) float64 {
+	if u == v {
+		return 0
+	}
+	return 1
 }
 
 // logMatern returns the logarithm of the Matérn-5/2 correlation at a distance,
@@ -105,6 +115,8 @@ func (s Shape) share(p Parameters) float64 {
 type correlation struct {
 	tables [][][]float64 // axis, value, value
 	share  float64
+	// slopes are the derivatives of each feature's logarithm by that of its length, distance by distance.
+	slopes [][]float64
 }
 
 func newCorrelation(s Shape, p Parameters) *correlation {
@@ -114,12 +126,17 @@ func newCorrelation(s Shape, p Parameters) *correlation {
 	}
 	for i, f := range s.features {
 		length := math.Exp(p[i])
-		for u, row := range f.distances {
-			for v, distance := range row {
-				value, _ := logMatern(distance, length)
-				c.tables[f.axis][u][v] *= math.Exp(value)
+		values, slopes := make([]float64, len(f.distances)), make([]float64, len(f.distances))
+		for d, distance := range f.distances {
+			values[d], slopes[d] = logMatern(distance, length)
+			values[d] = math.Exp(values[d])
+		}
+		for u, row := range f.between {
+			for v, d := range row {
+				c.tables[f.axis][u][v] *= values[d]
 			}
 		}
+		c.slopes = append(c.slopes, slopes)
 	}
 	return c
 }

@@ -213,10 +213,10 @@ func (p *Products) At(values []uint16) (products, sums []float64) {
 }
 
 // Square fills a table of n by n cells.
-func Square(n int, cell func(u, v int) float64) [][]float64 {
-	table := make([][]float64, n)
+func Square[Cell any](n int, cell func(u, v int) Cell) [][]Cell {
+	table := make([][]Cell, n)
 	for u := range table {
-		table[u] = make([]float64, n)
+		table[u] = make([]Cell, n)
 		for v := range table[u] {
 			table[u][v] = cell(u, v)
 		}

@@ -89,14 +89,14 @@ func (s Shape) negativeLogPosterior(points [][]uint16, y []float64, p Parameters
 		}
 		gradient[len(s.features)] += 0.5 * s.noise(p) * row[a]
 	}
-	s.addGradient(c, points, p, byCorrelation, gradient)
+	s.addGradient(c, points, byCorrelation, gradient)
 	return value, true
 }
 
 // addGradient adds the gradient by the lengths and the share. Pairs with the same
 // values on an axis change alike, so the gradient by correlations, the lower half of
 // a matrix, is summed up by values first.
-func (s Shape) addGradient(c *correlation, points [][]uint16, p Parameters, byCorrelation, gradient []float64) {
+func (s Shape) addGradient(c *correlation, points [][]uint16, byCorrelation, gradient []float64) {
 	byValues := make([][][]float64, len(s.Axes))
 	for j, a := range s.Axes {
 		byValues[j] = Square(a.Values(), func(int, int) float64 { return 0 })
@@ -127,11 +127,9 @@ func (s Shape) addGradient(c *correlation, points [][]uint16, p Parameters, byCo
 	}
 	gradient[len(s.features)+1] += c.share * (1 - c.share) * towardsOne
 	for i, f := range s.features {
-		length := math.Exp(p[i])
-		for u, row := range f.distances {
-			for v, distance := range row {
-				_, slope := logMatern(distance, length)
-				gradient[i] += byValues[f.axis][u][v] * slope
+		for u, row := range f.between {
+			for v, d := range row {
+				gradient[i] += byValues[f.axis][u][v] * c.slopes[i][d]
 			}
 		}
 	}
