@@ -60,6 +60,8 @@ func advise(s *Summary) Advice {
 		return Advice{Keep, "The default is the only valid point."}
 	case s.Winner == nil && s.Default != nil && s.Search.OK > 1 && s.Search.Same == s.Search.OK-1:
 		return Advice{Keep, "All points that passed have the machine code of the default: there is nothing to choose from."}
+	case s.Winner == nil && s.Default != nil && s.Search.OK == 1:
+		return Advice{Unconfirmed, "Nothing but the default has a time so far: search longer (--trials, --budget)."}
 	case s.Winner == nil:
 		return Advice{Unconfirmed,
 			fmt.Sprintf("The study ended before its best points were compared with the default %s: apply "+
