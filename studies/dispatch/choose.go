@@ -119,10 +119,13 @@ func lossesOn(m *Measured, candidates []Candidate) ([]float64, int, error) {
 			working = append(working, contender)
 		}
 	}
-	if len(working) == 0 || len(working[0].Rounds) < confirm.FewestRounds {
-		return nil, 0,
-			&NothingError{fmt.Sprintf("no candidate works on workload %s and was measured there in %d rounds: tune it again, "+
-				"or leave it out with --workload", m.Workload, confirm.FewestRounds)}
+	switch {
+	case len(working) == 0:
+		return nil, 0, &NothingError{fmt.Sprintf("no candidate works on workload %s: tune it again, or leave it out with "+
+			"--workload", m.Workload)}
+	case len(working[0].Rounds) < confirm.FewestRounds:
+		return nil, 0, &NothingError{fmt.Sprintf("workload %s was measured in %d of at least %d rounds: give it a larger "+
+			"--budget, or leave it out with --workload", m.Workload, len(working[0].Rounds), confirm.FewestRounds)}
 	}
 	probabilities := confirm.ProbabilityBest(working)
 	first := 0
