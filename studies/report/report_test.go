@@ -316,7 +316,11 @@ func TestAdviceAboutTheOnlyPoint(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.Study.Space.Valid = 2
-	if got := advise(s); got.Verdict != Unconfirmed {
+	if got := advise(s); got.Verdict != Unconfirmed || !strings.Contains(got.Sentence, "compared with the default") {
+		t.Errorf("%+v", got)
+	}
+	s.Search.OK = 1
+	if got := advise(s); got.Verdict != Unconfirmed || !strings.Contains(got.Sentence, "Nothing but the default") {
 		t.Errorf("%+v", got)
 	}
 }
