@@ -23,6 +23,7 @@ import concurrent.futures
 import datetime
 import functools
 import json
+import math
 import multiprocessing
 import os
 import pathlib
@@ -180,6 +181,17 @@ def cell_text(estimate: dict) -> str:
     return f"{estimate['mean']:.3f} [{low}, {high}]"
 
 
+def listed_enough(path: pathlib.Path) -> bool:
+    """Whether a file lists a twentieth of all combinations: elsewhere a tool that does not know the
+    constraints runs out of suggestions, and what it reaches says nothing about it."""
+    space = space_of(path)
+    combinations = math.prod(len(values) for values in space.params.values())
+    if 20 * len(space.times) >= combinations:
+        return True
+    print(f"{space.name} is left out: it lists {len(space.times)} of {combinations} combinations", file=sys.stderr)
+    return False
+
+
 def parse(argv: list[str]) -> argparse.Namespace:
     standard = ",".join(s for s in opponents.STRATEGIES if s not in opponents.ON_REQUEST)
     parser = argparse.ArgumentParser(description="Other tuners on recorded spaces, as pawl simulate does it.")
@@ -198,6 +210,9 @@ def parse(argv: list[str]) -> argparse.Namespace:
     unknown = set(options.strategies) - set(opponents.STRATEGIES)
     if unknown:
         parser.error(f"unknown strategies {sorted(unknown)}, known are {list(opponents.STRATEGIES)}")
+    options.spaces = [path for path in options.spaces if listed_enough(path)]
+    if not options.spaces:
+        parser.error("no space is left")
     if min(options.seeds, options.trials, options.ahead, options.jobs) < 1:
         parser.error("--seeds, --trials, --ahead and --jobs start at 1")
     return options
