@@ -24,8 +24,8 @@ func (e Ending) Abandons() bool { return e != "" && e != TrialsDone && e != Used
 // Regret is an estimate of what a search has not found yet. Shares are of the
 // best time: 0.015 means 1.5 % faster.
 type Regret struct {
-	// Left bounds the gain that is left anywhere in the space, with the
-	// probability Sure on spaces like the recorded ones: it is a model's.
+	// Left is a model's guess of the most that is left to gain anywhere. On the recorded spaces it holds as often as
+	// Sure says; on others it may be far off, so that nobody is told a probability.
 	Left float64 `json:"left"`
 	Sure float64 `json:"sure"`
 	// Draws is the number of trials whose points were drawn uniformly from all that were left.

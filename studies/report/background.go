@@ -113,18 +113,18 @@ func spaceText(f studies.SpaceFacts) string {
 	return text
 }
 
-// regretText says what the search has probably left behind.
+// regretText says what the search has left behind: first what holds on every space, then what a model makes of it.
 func regretText(r *trial.Regret) string {
 	if r == nil {
 		return ""
 	}
-	text := fmt.Sprintf("The model expects at most %s left to gain, which is true of %s of searches on the recorded "+
-		"spaces.", page.Percent(r.Left), page.WholePercent(r.Sure))
+	guess := fmt.Sprintf("The model guesses that at most %s is left to gain, if this space is like the recorded ones",
+		page.Percent(r.Left))
 	if r.Draws == 0 {
-		return text
+		return guess + "; no random trials back it."
 	}
-	return text + fmt.Sprintf(" After %s at most %s of the points are faster, %s sure on any space.",
-		page.Count(r.Draws, "random trial"), page.Percent(r.Better()), page.WholePercent(r.Sure))
+	return fmt.Sprintf("After %s at most %s of the points are faster, %s sure. %s.", page.Count(r.Draws, "random trial"),
+		page.Percent(r.Better()), page.WholePercent(r.Sure), guess)
 }
 
 // timeRow is a part of a study's time.

@@ -117,8 +117,8 @@ func TuneCommand(env console.Environment) *cli.Command {
 				Name:        "regret",
 				Value:       &o.Regret,
 				DefaultText: "never",
-				Usage: "stop searching when the model expects at most this `SHARE` left to gain, such as 1%, before and " +
-					"after 45 random trials",
+				Usage: "stop searching when the model guesses that at most this `SHARE` is left to gain, such as 1%, before " +
+					"and after 45 random trials",
 			},
 			&cli.StringFlag{
 				Name:        "sampler",
