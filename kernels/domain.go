@@ -40,6 +40,9 @@ func (k *Kernel) Domain() (conditions []string) {
 	return conditions
 }
 
+// Conditions returns what decides at which sizes a point is right, and which points are valid at all.
+func (k *Kernel) Conditions() []*space.Expression { return slices.Concat(k.domain, k.constraints) }
+
 // FixedSizes returns the dimensions that decide what the compiler gets, which points are
 // valid, or what a block of threads needs, in the order of their names. A point that works at
 // one of their sizes is not known to work at another.

@@ -52,7 +52,7 @@ type Options struct {
 	// Getenv looks up where tools are. Notice tells the user something that is no error.
 	Getenv func(string) string
 	Notice func(string)
-	// Begin is called before each workload that is not measured in full; it may be nil.
+	// Begin is called before each workload that is not measured in full.
 	Begin func(workload kernels.Workload, candidates int)
 	// Stop ends the measuring early when it is closed.
 	Stop <-chan struct{}
@@ -83,10 +83,7 @@ func Run(ctx context.Context, store *studies.Store, o Options) (*Plan, error) {
 		return nil, err
 	}
 	machine := devices.Here(devices.Options{
-		Compiler: devices.Compilers[0],
-		Cache:    o.Cache,
-		Getenv:   o.Getenv,
-		Notice:   o.Notice,
+		Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: o.Getenv, Notice: o.Notice,
 	})
 	k, err := machine.Load(ctx, o.Kernel, o.Backend)
 	if err != nil {
@@ -157,17 +154,14 @@ func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Optio
 		subjects = append(subjects, s)
 	}
 	if len(missing) > 0 {
-		return nil,
-			&NothingError{fmt.Sprintf("no study of kernel %s with these sources on the %s backend has confirmed a winner for "+
-				"%s: pawl tune %s --workload %s",
-				k.Name, k.Backend, strings.Join(missing, ", "), k.Origin, strings.Join(missing, ","))}
+		return nil, &NothingError{fmt.Sprintf("no study of kernel %s with these sources on the %s backend has confirmed a "+
+			"winner for %s: pawl tune %s --workload %s",
+			k.Name, k.Backend, strings.Join(missing, ", "), k.Origin, strings.Join(missing, ","))}
 	}
 	for _, s := range subjects[1:] {
 		if a, b := subjects[0].study, s.study; a.Environment.Device != b.Environment.Device {
-			return nil,
-				&NothingError{fmt.Sprintf("studies %d and %d are of different devices, %s and %s: tune all workloads on one, "+
-					"and join tables with --with",
-					a.ID, b.ID, a.Environment.Device, b.Environment.Device)}
+			return nil, &NothingError{fmt.Sprintf("studies %d and %d are of different devices, %s and %s: tune all workloads "+
+				"on one, and join tables with --with", a.ID, b.ID, a.Environment.Device, b.Environment.Device)}
 		}
 	}
 	return subjects, nil

@@ -100,8 +100,7 @@ func complete(rounds []trial.Round, points []space.Point, wanted int) bool {
 }
 
 // measure measures the points on a workload and returns all rounds of its study.
-func (m *measuring) measure(ctx context.Context, s subject, points []space.Point,
-	workloads int) ([]trial.Round, error) {
+func (m *measuring) measure(ctx context.Context, s subject, points []space.Point, left int) ([]trial.Round, error) {
 	if err := m.store.Writable(); err != nil {
 		return nil, err
 	}
@@ -114,10 +113,10 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	if err != nil {
 		return nil, err
 	}
-	var left func() time.Duration
+	var remaining func() time.Duration
 	if !m.end.IsZero() {
-		share := time.Now().Add(time.Until(m.end) / time.Duration(workloads))
-		left = func() time.Duration { return time.Until(share) }
+		share := time.Now().Add(time.Until(m.end) / time.Duration(left))
+		remaining = func() time.Duration { return time.Until(share) }
 	}
 	machine := across.Machine(s.study, m.Cache, m.Getenv, m.Notice)
 	restore := machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)
@@ -133,12 +132,8 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	defer bench.Close()
 	rounds, through, err := across.Comparison{
 		Phase: trial.Dispatch, Points: points, Rounds: m.Rounds, Before: past.Rounds,
-		Record: m.store.Recorder(s.study.ID).Measured, Left: left, Stopped: m.stopped,
-		Begin: func() {
-			if m.Begin != nil {
-				m.Begin(s.Workload, len(points))
-			}
-		},
+		Record: m.store.Recorder(s.study.ID).Measured, Left: remaining, Stopped: m.stopped,
+		Begin: func() { m.Begin(s.Workload, len(points)) },
 	}.Run(ctx, bench, s.study)
 	if err == nil && !through {
 		err = &StoppedError{}

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 var selection string
 
 // Python writes the table as a module that needs nothing but Python 3.8: configs looks values up, and autotune stands
-// in for Triton's decorator and never tunes.
+// in for Triton's decorator and never tunes. Where constraints rule the default out, other values stand in for it.
 func (t *Table) Python(w io.Writer) error {
 	if t.Default == (space.Point{}) {
 		return fmt.Errorf("the default of kernel %s is wrong on a workload, so that there is nothing for sizes that nobody "+
@@ -31,8 +32,13 @@ func (t *Table) Python(w io.Writer) error {
 		page.Count(len(t.Entries), "workload"), escape.Line(strings.Join(t.devices(), ", ")))
 	line("# configs(device, **sizes) looks values up; autotune replaces triton.autotune and never tunes. Sizes nobody")
 	line("# tuned have the default, and are appended to the file that PAWL_MISSED names, for pawl tune --workload FILE.")
-	if len(t.Domain) > 0 {
-		line("# The kernel is right only where %s.", escape.Line(strings.Join(t.Domain, " and ")))
+	var conditions []string
+	for _, c := range t.conditions {
+		condition, err := c.Python()
+		if err != nil {
+			return err
+		}
+		conditions = append(conditions, condition)
 	}
 	line("KERNEL = %s", literal(t.Kernel))
 	var sizes, fixed, arguments []string
@@ -71,7 +77,8 @@ func (t *Table) Python(w io.Writer) error {
 		}
 		written[place] = true
 	}
-	line("}")
+	line("}\n\n\ndef _right(v):  # whether values are right at sizes")
+	line("    return %s\n", cmp.Or(strings.Join(conditions, " and "), "True"))
 	_, err := io.WriteString(w, text.String()+selection)
 	return err
 }
@@ -81,10 +88,10 @@ func values(p space.Point) string {
 	var pairs []string
 	for _, a := range p.Assignments() {
 		value := a.Value.String()
-		switch {
-		case a.Value.Kind() == space.Text:
+		switch a.Value.Kind() {
+		case space.Text:
 			value = literal(a.Value.Define())
-		case a.Value.Kind() == space.Boolean:
+		case space.Boolean:
 			value = strings.ToUpper(value[:1]) + value[1:]
 		}
 		pairs = append(pairs, literal(a.Name)+": "+value)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -184,5 +185,61 @@ func TestATableOfTilesIsForPythonAlone(t *testing.T) {
 	if want := []string{filepath.Join(folder, "k_dispatch.json"), filepath.Join(folder, "k_dispatch.py")}; err != nil ||
 		!slices.Equal(paths, want) {
 		t.Errorf("%v, %v", paths, err)
+	}
+}
+
+// Python finds the same values right as the constraints do: the default where it can, else the first that is.
+func TestPythonFallsBackToWhatIsRight(t *testing.T) {
+	names := map[string]space.Kind{"D": space.Integer, "N": space.Integer, "BLOCK": space.Integer, "FAST": space.Boolean,
+		"MODE": space.Text, "NUM_WARPS": space.Integer}
+	scope, err := space.NewScope(names, map[string]string{"tiles": "cdiv(N, BLOCK)", "odd": "tiles % 2 == 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	program := "import importlib\n"
+	var want []string
+	for i, formula := range []string{"BLOCK >= N", "odd || !FAST", "tiles > 1 && NUM_WARPS != 4", "pow2(N) == FAST",
+		`MODE in ["row", "column"] ? N % 3 == 0 : D == 64`, "-N / 7 * 7 == -N || -N % 4 == -3", "cdiv(-N, 4) > -3",
+		"100 / (N - 5) > 8", "min(N, D) + abs(N - 9) <= max(BLOCK, 12) and not (MODE not in ['row'])", "true"} {
+		made := pythonTable(t)
+		condition, err := scope.Compile(formula, space.Condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made.Prefix, made.conditions = fmt.Sprint("k", i), []*space.Expression{condition}
+		if _, err := made.Write(folder, true); err != nil {
+			t.Fatal(err)
+		}
+		for n := range 20 {
+			program += fmt.Sprintf("k = importlib.import_module('k%d')\ntry:\n    v = k.nearest('nobody', D=128, N=%d)\n"+
+				"    print('default' if v is k.DEFAULT else k.VARIANTS.index(v))\nexcept ValueError:\n    print('none')\n", i, n)
+			answer := "none"
+			v := made.Variants
+			for at, p := range []space.Point{v[2].Point, v[1].Point, v[0].Point, made.Default} {
+				env := space.Environment{"D": 128, "N": n}
+				for _, a := range p.Assignments() {
+					env[a.Name] = map[space.Kind]any{space.Integer: int(a.Value.Integer()), space.Boolean: a.Value.Integer() == 1,
+						space.Text: a.Value.Define()}[a.Value.Kind()]
+				}
+				if right, err := condition.Bool(env); err == nil && right {
+					answer = []string{"2", "1", "0", "default"}[at]
+				}
+			}
+			want = append(want, answer)
+		}
+	}
+	if got := strings.Fields(python(t, folder, program)); !slices.Equal(got, want) {
+		t.Errorf("Python: %v\nwant:   %v", got, want)
+	}
+	real, err := scope.Compile("sqrt(N) > 2", space.Condition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := pythonTable(t)
+	made.conditions = []*space.Expression{real}
+	err = made.Python(new(bytes.Buffer))
+	if err == nil || !strings.Contains(err.Error(), `v["sqrt"] cannot be written`) {
+		t.Error(err)
 	}
 }

@@ -4,10 +4,15 @@ from operator import itemgetter
 
 _key = itemgetter(*SIZES)
 _missed_file = os.environ.get("PAWL_MISSED")
+_divide = lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+_remainder = lambda a, b: a - b * _divide(a, b)
+_cdiv = lambda a, b: -(-a // b)
+_pow2 = lambda n: n > 0 and n & (n - 1) == 0
 
 
 def configs(device, /, **sizes):
-    """Returns the values for sizes on a device, to be read only: those that were tuned, else the default."""
+    """Returns the values for sizes on a device, to be read only: those that were tuned, else the default, or where
+    that is not right the first of the others that is."""
     try:
         if len(sizes) != len(SIZES):
             raise KeyError
@@ -18,21 +23,26 @@ def configs(device, /, **sizes):
         return found
     if _missed_file:
         _miss(device, sizes)
-    return DEFAULT
+    for values in (DEFAULT, *VARIANTS):
+        try:
+            if _right({**values, **sizes}):
+                return values
+        except ZeroDivisionError:
+            pass
+    raise ValueError(f"{KERNEL}: no values of the table are right for {sizes}")
 
 
 def nearest(device, /, **sizes):
-    """Returns the values of the tuned sizes that are nearest, as the C header does; the default where none fit."""
-    found = configs(device, **sizes)
-    if found is not DEFAULT:
+    """Returns the values of the tuned sizes that are nearest, as the C header does; those of configs where none fit."""
+    found, key = configs(device, **sizes), (device, _key(sizes))
+    if key in TUNED:
         return found
-    key = device, _key(sizes)
     if key not in _nearest:
         _nearest[key] = min(
             ((sum(_apart(a, b) for a, b in zip(_tuple(measured), _tuple(key[1]))), number, values)
              for number, ((on, measured), values) in enumerate(TUNED.items())
              if on == device and all(_tuple(measured)[i] == _tuple(key[1])[i] for i in FIXED)),
-            default=(0, 0, DEFAULT))[2]
+            default=(0, 0, found))[2]
     return _nearest[key]
 
 

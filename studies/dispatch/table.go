@@ -39,9 +39,11 @@ type Table struct {
 	// table of an earlier pawl.
 	Default space.Point `json:"default,omitzero"`
 	// Domain are the conditions under which the kernel is right at all.
-	Domain   []string  `json:"domain,omitempty"`
-	Variants []Variant `json:"variants"`
-	Entries  []Entry   `json:"entries"`
+	Domain []string `json:"domain,omitempty"`
+	// conditions say at which sizes a point is right.
+	conditions []*space.Expression
+	Variants   []Variant `json:"variants"`
+	Entries    []Entry   `json:"entries"`
 }
 
 // Variant is a build of the kernel: a point, and what the sizes of a workload decide.
@@ -78,6 +80,7 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), "; "),
 		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...),
 		Domain: p.kernel.Domain(), Arguments: map[string]string{}, Tiles: p.kernel.Tiled(),
+		conditions: p.kernel.Conditions(),
 	}
 	for _, a := range p.kernel.Arguments {
 		if a.Value != nil && slices.Contains(t.Sizes, a.Value.Source()) {
@@ -96,9 +99,8 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 			}
 			m := p.Workloads[i]
 			if m.Build == nil {
-				return nil,
-					fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study,
-						m.Workload)
+				return nil, fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again",
+					m.Study, m.Workload)
 			}
 			if m.Build.Compile != nil {
 				return nil, fmt.Errorf("kernel %s is compiled by a command of its manifest (%s), for which no header is written",
@@ -109,15 +111,10 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 	}
 	for i, a := range shipped.Workloads {
 		m := p.Workloads[i]
-		t.Entries = append(t.Entries,
-			Entry{
-				Device:       p.Device,
-				Workload:     m.Workload,
-				Sizes:        m.Dims,
-				Variant:      variants[i],
-				Milliseconds: a.Milliseconds,
-				Loss:         a.Loss,
-			})
+		t.Entries = append(t.Entries, Entry{
+			Device: p.Device, Workload: m.Workload, Sizes: m.Dims, Variant: variants[i],
+			Milliseconds: a.Milliseconds, Loss: a.Loss,
+		})
 	}
 	return t, t.check()
 }
@@ -201,8 +198,7 @@ func (t *Table) Join(path string) error {
 		switch {
 		case other.Kernel != t.Kernel || other.Source != t.Source:
 			err = fmt.Errorf("it was tuned from different sources (%s, digest %s; here %s, digest %s)", other.Kernel,
-				other.Source,
-				t.Kernel, t.Source)
+				other.Source, t.Kernel, t.Source)
 		case !slices.Equal(other.Sizes, t.Sizes) || !slices.Equal(names(other.Variants[0].Point), names(t.Variants[0].Point)):
 			err = fmt.Errorf("it has other sizes or parameters")
 		}

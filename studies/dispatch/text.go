@@ -61,9 +61,8 @@ func Text(w io.Writer, p *Plan) error {
 		if worst.Loss == 0 {
 			on = ""
 		}
-		rows = append(rows,
-			[]string{name, page.Percent(c.Mean), interval(c.MeanInterval), page.Percent(worst.Loss), interval(worst.Interval),
-				on})
+		rows = append(rows, []string{name, page.Percent(c.Mean), interval(c.MeanInterval), page.Percent(worst.Loss),
+			interval(worst.Interval), on})
 	}
 	if err := page.Table(w, []string{"points", "mean loss", "95 % interval", "worst loss", "95 % interval", "on"},
 		rows); err != nil {
@@ -73,9 +72,8 @@ func Text(w io.Writer, p *Plan) error {
 	shipped := p.Choices[p.Shipped]
 	rows = nil
 	for _, a := range shipped.Workloads {
-		rows = append(rows,
-			[]string{a.Workload, fmt.Sprint(a.Point), page.Milliseconds(a.Milliseconds), page.Percent(a.Loss),
-				interval(a.Interval)})
+		rows = append(rows, []string{a.Workload, fmt.Sprint(a.Point), page.Milliseconds(a.Milliseconds),
+			page.Percent(a.Loss), interval(a.Interval)})
 	}
 	if err := page.Table(w, []string{"workload", "point", "time", "loss", "95 % interval"}, rows); err != nil {
 		return err
