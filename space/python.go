@@ -62,6 +62,8 @@ func (w *pythonWriter) Visit(node *ast.Node) {
 		if function := inPython[n.Operator]; strings.HasPrefix(function, "_") {
 			text = fmt.Sprintf("%s(%s, %s)", function, n.Left, n.Right)
 		}
+	case *ast.ConditionalNode:
+		text = fmt.Sprintf("(%s if %s else %s)", n.Exp1, n.Cond, n.Exp2)
 	case *ast.BuiltinNode:
 		named = n.Name
 	case *ast.CallNode:

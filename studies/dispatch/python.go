@@ -3,10 +3,10 @@ package dispatch
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl/internal/escape"
@@ -40,15 +40,15 @@ func (t *Table) Python(w io.Writer) error {
 		}
 		conditions = append(conditions, condition)
 	}
-	line("KERNEL = %s", literal(t.Kernel))
+	line("KERNEL = %s", strconv.Quote(t.Kernel))
 	var sizes, fixed, arguments []string
 	for i, name := range t.Sizes {
-		sizes = append(sizes, literal(name))
+		sizes = append(sizes, strconv.Quote(name))
 		if slices.Contains(t.Fixed, name) {
 			fixed = append(fixed, fmt.Sprint(i))
 		}
 		if argument := t.Arguments[name]; argument != "" {
-			arguments = append(arguments, literal(name)+": "+literal(argument))
+			arguments = append(arguments, strconv.Quote(name)+": "+strconv.Quote(argument))
 		}
 	}
 	line("SIZES = [%s]", strings.Join(sizes, ", "))
@@ -71,7 +71,7 @@ func (t *Table) Python(w io.Writer) error {
 		if len(key) > 1 {
 			sizes = "(" + strings.Join(key, ", ") + ")"
 		}
-		place := fmt.Sprintf("(%s, %s)", literal(e.Device), sizes)
+		place := fmt.Sprintf("(%s, %s)", strconv.Quote(e.Device), sizes)
 		if !written[place] {
 			line("    %s: VARIANTS[%d],  # %s", place, e.Variant, escape.Line(e.Workload))
 		}
@@ -83,27 +83,18 @@ func (t *Table) Python(w io.Writer) error {
 	return err
 }
 
-// values is a point as a dictionary.
+// values is a point as a dictionary. Go and Python quote alike.
 func values(p space.Point) string {
 	var pairs []string
 	for _, a := range p.Assignments() {
 		value := a.Value.String()
 		switch a.Value.Kind() {
 		case space.Text:
-			value = literal(a.Value.Define())
+			value = strconv.Quote(a.Value.Define())
 		case space.Boolean:
 			value = strings.ToUpper(value[:1]) + value[1:]
 		}
-		pairs = append(pairs, literal(a.Name)+": "+value)
+		pairs = append(pairs, strconv.Quote(a.Name)+": "+value)
 	}
 	return "{" + strings.Join(pairs, ", ") + "}"
-}
-
-// literal is a text in Python, whose escapes JSON shares.
-func literal(text string) string {
-	encoded, err := json.Marshal(text)
-	if err != nil {
-		panic("dispatch: " + err.Error())
-	}
-	return string(encoded)
 }
