@@ -62,7 +62,7 @@ func integers(t *testing.T, k *kernels.Kernel, dims kernels.Dims, name string) (
 			continue
 		}
 		content := make([]byte, 4*b.Count)
-		if err := inputs.Fill(content, b, 1); err != nil {
+		if err := new(inputs.Source).Fill(content, b, 1); err != nil {
 			t.Fatal(err)
 		}
 		for i := 0; i < len(content); i += 4 {

@@ -46,13 +46,6 @@ func (c claim) low() bool {
 	return float64(c.seen-c.total) > claimShare*float64(c.total)+float64(claimSlack)
 }
 
-func (c claim) fault() *worker.Fault {
-	return &worker.Fault{
-		Kind:   worker.Contradicted,
-		Detail: fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.seen),
-	}
-}
-
 // launch times launches, each on inputs of its own, and looks at what they have left behind. Those with known answers
 // are any of them, and nothing tells them from others: the worker hears which they were when it is asked for their
 // results.
@@ -83,7 +76,8 @@ func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, 
 	c := claim{timing.Samples[0], time.Duration(timing.Samples[0] * float64(batch) * 1e6), timing.Elapsed}
 	if c.total > c.seen {
 		w.session.Distrust()
-		return c, c.fault(), nil
+		detail := fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.seen)
+		return c, &worker.Fault{Kind: worker.Contradicted, Detail: detail}, nil
 	}
 	result, fault, err := w.session.Collect(ctx, worker.Collect{})
 	if fault == nil {

@@ -49,7 +49,7 @@ func TestDrawnContent(t *testing.T) {
 	b := arguments.Binding{Name: "x", Type: "f32", Count: 1 << 16, Values: arguments.Values{Fill: arguments.Normal}}
 	_, of := inputs.RenewalOf(b)
 	pool := make([]byte, of.Bytes())
-	if err := inputs.Fill(pool, of.Binding, 3); err != nil {
+	if err := new(inputs.Source).Fill(pool, of.Binding, 3); err != nil {
 		t.Fatal(err)
 	}
 	draw := func(seed uint64) []byte {

@@ -4,14 +4,8 @@ import (
 	"runtime"
 	"sync"
 
-	"pawl/kernels/arguments"
 	"pawl/kernels/element"
 )
-
-// Fill writes the content of a buffer that no file has. See [Source.Fill].
-func Fill(buffer []byte, argument arguments.Binding, seed uint64) error {
-	return new(Source).Fill(buffer, argument, seed)
-}
 
 // block is the number of elements that are drawn before they are stored.
 const block = 1 << 12

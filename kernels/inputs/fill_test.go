@@ -18,7 +18,7 @@ func filled(t testing.TB, b arguments.Binding, seed uint64) ([]byte, []float64) 
 		t.Fatal(err)
 	}
 	content := make([]byte, int(b.Count)*e.Size)
-	if err := Fill(content, b, seed); err != nil {
+	if err := new(Source).Fill(content, b, seed); err != nil {
 		t.Fatal(err)
 	}
 	values := make([]float64, b.Count)
@@ -166,7 +166,7 @@ func TestFillShapes(t *testing.T) {
 			t.Errorf("%s: near ties are %v", typ, distinct)
 		}
 	}
-	if err := Fill(make([]byte, 4), arguments.Binding{Name: "x", Type: "f32", Count: 1,
+	if err := new(Source).Fill(make([]byte, 4), arguments.Binding{Name: "x", Type: "f32", Count: 1,
 		Values: arguments.Values{Fill: "odd"}}, 1); err == nil {
 		t.Error("an unknown fill")
 	}
@@ -181,7 +181,7 @@ func BenchmarkFill(b *testing.B) {
 				content := make([]byte, int(binding.Count)*e.Size)
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 				for b.Loop() {
-					if err := Fill(content, binding, 1); err != nil {
+					if err := new(Source).Fill(content, binding, 1); err != nil {
 						b.Fatal(err)
 					}
 				}

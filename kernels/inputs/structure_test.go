@@ -293,7 +293,7 @@ func TestFormulas(t *testing.T) {
 		"i":               "the formula at element 256: the value 256 does not fit u8",
 	} {
 		b.Type, b.Content.Formula = "u8", formula
-		if err := Fill(make([]byte, b.Count), b, 1); err == nil || !strings.Contains(err.Error(), message) ||
+		if err := new(Source).Fill(make([]byte, b.Count), b, 1); err == nil || !strings.Contains(err.Error(), message) ||
 			!strings.Contains(err.Error(), "argument x") {
 			t.Errorf("%s: %v, want %q", formula, err, message)
 		}

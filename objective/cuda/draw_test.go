@@ -35,7 +35,7 @@ func expectDraw(b arguments.Binding, stream uint64) (of inputs.Pool, pool, want 
 		return of, nil, nil, fmt.Errorf("%s is not drawn", b.Name)
 	}
 	pool = make([]byte, of.Bytes())
-	if err := inputs.Fill(pool, of.Binding, 7); err != nil {
+	if err := new(inputs.Source).Fill(pool, of.Binding, 7); err != nil {
 		return of, nil, nil, err
 	}
 	size, err := b.Bytes()

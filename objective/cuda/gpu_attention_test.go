@@ -110,7 +110,7 @@ func attention(t *testing.T, bindings []arguments.Binding, dims kernels.Dims, se
 	var values [3][]float64 // q, k, v
 	for i := range values {
 		content := make([]byte, 2*bindings[i].Count)
-		if err := inputs.Fill(content, bindings[i], seed); err != nil {
+		if err := new(inputs.Source).Fill(content, bindings[i], seed); err != nil {
 			t.Fatal(err)
 		}
 		values[i] = decodeHalf(t, content)

@@ -114,7 +114,7 @@ func TestSupportSourceDrawsAsTheHostDoes(t *testing.T) {
 		words(elementNumbers[b.Type], uint64(r.Kind), uint64(b.Count), uint64(element.Size), r.Stream, r.Row,
 			math.Float64bits(r.Scale), uint64(r.Low), r.Span)
 		content := make([]byte, int(b.Count)*element.Size)
-		if err := inputs.Fill(content, b, 5); err != nil {
+		if err := new(inputs.Source).Fill(content, b, 5); err != nil {
 			return err
 		}
 		want.Write(content)

@@ -259,7 +259,7 @@ func checkFill(p *support, b arguments.Binding) error {
 		return err
 	}
 	want, got := make([]byte, int(b.Count)*element.Size), make([]byte, int(b.Count)*element.Size)
-	if err := inputs.Fill(want, b, 5); err != nil {
+	if err := new(inputs.Source).Fill(want, b, 5); err != nil {
 		return err
 	}
 	recipe, err := inputs.NewRecipe(b, 5)

@@ -64,7 +64,7 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 		input := arguments.Binding{Name: name, Type: "f32", Count: count,
 			Values: arguments.Values{Fill: r.kernel.Arguments[0].Fill}}
 		content := make([]byte, 4*count)
-		if err := inputs.Fill(content, input, first.Seed); err != nil {
+		if err := new(inputs.Source).Fill(content, input, first.Seed); err != nil {
 			t.Fatal(err)
 		}
 		element, err := element.Named("f32")

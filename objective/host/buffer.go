@@ -123,11 +123,8 @@ func (b *buffer) region() worker.Region {
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func fillBytes(b []byte, value byte) {
-	if len(b) > 0 {
-		b[0] = value
-	}
-	for n := 1; n < len(b); n *= 2 {
-		copy(b[n:], b[:n])
+	for i := range b {
+		b[i] = value
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/cache"
 	"pawl/objective/host"
 	"pawl/space"
 )
@@ -50,11 +49,7 @@ func embeddedEvaluator(t *testing.T, k *kernels.Kernel, s *space.Space) *objecti
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled, err := cache.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	backend, err := host.New(t.Context(), k, s, host.Options{Cache: compiled, Toolchain: toolchain})
+	backend, err := host.New(t.Context(), k, s, host.Options{Cache: openCache(t, compiled), Toolchain: toolchain})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -25,7 +26,25 @@ func TestMain(m *testing.M) {
 	worker.Main(map[string]func() worker.Device{host.DeviceName: host.NewDevice})
 	// The race detector lets every process sleep a second before it ends.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	os.Exit(m.Run())
+	var err error
+	if compiled, err = os.MkdirTemp("", "pawl-host-test-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(compiled)
+	os.Exit(code)
+}
+
+// compiled is the folder of the compile cache of all tests that damage nothing in it.
+var compiled string
+
+func openCache(t *testing.T, dir string) *cache.Cache {
+	t.Helper()
+	c, err := cache.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // misbehaving adds two vectors, or does what its parameter says.
@@ -115,9 +134,10 @@ func folder(t *testing.T, files map[string]string) string {
 
 type bench struct {
 	*objective.Evaluator
-	kernel  *kernels.Kernel
-	space   *space.Space
-	backend *host.Backend
+	kernel   *kernels.Kernel
+	workload kernels.Workload
+	space    *space.Space
+	backend  *host.Backend
 }
 
 func open(t *testing.T, files map[string]string, options host.Options) *bench {
@@ -145,19 +165,32 @@ func openWith(t *testing.T, files map[string]string, options host.Options, how o
 		}
 	}
 	if options.Cache == nil {
-		if options.Cache, err = cache.Open(t.TempDir()); err != nil {
-			t.Fatal(err)
-		}
+		options.Cache = openCache(t, compiled)
 	}
 	backend, err := host.New(t.Context(), k, s, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	how.RunTimeout = 6 * time.Second
-	e := objective.NewEvaluator(k, w, backend, how)
-	t.Cleanup(e.Close)
-	return &bench{e, k, s, backend}
+	return (&bench{nil, k, w, s, backend}).with(t, how)
 }
+
+// again has an evaluator that knows nothing yet. No test needs as many samples as a study.
+func (b *bench) again(t *testing.T, allowed time.Duration) *bench {
+	t.Helper()
+	return b.with(t, objective.Options{RunTimeout: allowed})
+}
+
+func (b *bench) with(t *testing.T, how objective.Options) *bench {
+	t.Helper()
+	how.Stopping.Time = cmp.Or(how.Stopping.Time, 50*time.Millisecond)
+	e := objective.NewEvaluator(b.kernel, b.workload, b.backend, how)
+	t.Cleanup(e.Close)
+	return &bench{e, b.kernel, b.workload, b.space, b.backend}
+}
+
+// hurried is for kernels that hang.
+func (b *bench) hurried(t *testing.T) *bench { return b.again(t, time.Second) }
 
 func (b *bench) at(t *testing.T, text string) space.Point {
 	t.Helper()
@@ -189,6 +222,7 @@ var addFiles = map[string]string{"kernel.yaml": addManifest, "add.c": misbehavin
 
 func TestEachMisbehaviourCostsOneTrial(t *testing.T) {
 	b := open(t, addFiles, host.Options{})
+	hurried := b.hurried(t)
 	harmless := []string{"good", "chatty"}
 	if process.Confines() == nil { // it gets no process, and keeps its pipes
 		harmless = append(harmless, "child", "closes")
@@ -224,7 +258,11 @@ func TestEachMisbehaviourCostsOneTrial(t *testing.T) {
 			continue
 		}
 		t.Run(test.mode, func(t *testing.T) {
-			outcome := b.measure(t, "MODE="+test.mode, 0)
+			measuring := b
+			if test.reason == "hung" {
+				measuring = hurried
+			}
+			outcome := measuring.measure(t, "MODE="+test.mode, 0)
 			f := outcome.Failure
 			if f == nil || f.Stage != test.stage || f.Reason != test.reason || !strings.Contains(f.Detail, test.detail) {
 				t.Fatalf("got %v, want %s: %s with %q", f, test.stage, test.reason, test.detail)
@@ -306,7 +344,7 @@ func TestHopelessPointsGetFewSamples(t *testing.T) {
 }
 
 func TestSecondCompileComesFromTheCache(t *testing.T) {
-	b := open(t, addFiles, host.Options{})
+	b := open(t, addFiles, host.Options{Cache: openCache(t, t.TempDir())})
 	for i, want := range []bool{false, true} {
 		prepared, err := b.Prepare(t.Context(), b.at(t, "MODE=good"))
 		if err != nil {
@@ -393,7 +431,10 @@ func TestCompilerThatHangsIsKilledAndLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, addFiles, host.Options{Toolchain: toolchain, CompileTimeout: 8 * time.Second})
+	options := host.Options{Toolchain: toolchain, Cache: openCache(t, t.TempDir())}
+	open(t, addFiles, options) // compiles the support code, in a minute
+	options.CompileTimeout = 3 * time.Second
+	b := open(t, addFiles, options)
 	prepared, err := b.Prepare(context.Background(), b.at(t, "MODE=good"))
 	if err != nil {
 		t.Fatal(err)

@@ -168,9 +168,10 @@ func TestResultsThatDifferWithinToleranceAreNoted(t *testing.T) {
 // What was compiled is what is checked and timed, or nothing counts. A file that somebody has
 // changed or removed is made again; a kernel that does that to its own has failed.
 func TestDamagedBinary(t *testing.T) {
+	damaged := open(t, untidyFiles, host.Options{Cache: openCache(t, t.TempDir())})
 	for _, by := range []string{"swapped", "gone"} {
 		t.Run(by, func(t *testing.T) {
-			b := open(t, untidyFiles, host.Options{})
+			b := damaged.again(t, 6*time.Second)
 			p, other := b.prepare(t, "MODE=good"), b.prepare(t, "MODE=subtle")
 			right, err := os.ReadFile(p.Binary.Path)
 			if err != nil {
@@ -195,7 +196,7 @@ func TestDamagedBinary(t *testing.T) {
 	for _, file := range []string{"support", "reference"} {
 		for _, by := range []string{"gone", "garbage", "forged"} {
 			t.Run(file+" "+by, func(t *testing.T) {
-				b := open(t, untidyFiles, host.Options{})
+				b := damaged.again(t, 6*time.Second)
 				p := b.prepare(t, "MODE=good")
 				reference, err := b.backend.Reference(t.Context(), space.Point{})
 				if err != nil {
@@ -209,7 +210,7 @@ func TestDamagedBinary(t *testing.T) {
 		}
 	}
 	if process.Confines() == nil { // no kernel reaches its file
-		b := open(t, untidyFiles, host.Options{})
+		b := damaged.again(t, 6*time.Second)
 		for mode, failed := range map[string]bool{"rewrites": true, "removes": false} {
 			p := b.prepare(t, "MODE="+mode)
 			outcome, err := b.Measure(t.Context(), p, 0)
@@ -224,7 +225,7 @@ func TestDamagedBinary(t *testing.T) {
 	}
 	for _, mode := range []string{"rewrites", "removes"} {
 		t.Run(mode, func(t *testing.T) {
-			b := open(t, untidyFiles, host.Options{})
+			b := damaged.again(t, 6*time.Second)
 			p := b.prepare(t, "MODE="+mode)
 			outcome, err := b.Measure(t.Context(), p, 0)
 			if f := outcome.Failure; err != nil || f == nil || f.Reason != objective.Damaged || len(outcome.Samples) > 0 {
@@ -320,9 +321,9 @@ func TestSanitizers(t *testing.T) {
 	if err != nil || len(tools) != 1 || !strings.Contains(tools[0].Name, "AddressSanitizer") {
 		t.Fatal(tools, err)
 	}
-	e := objective.NewEvaluator(plain.kernel, plain.kernel.Workloads[0], tools[0].Backend, objective.Options{})
+	e := objective.NewEvaluator(plain.kernel, plain.workload, tools[0].Backend, objective.Options{})
 	t.Cleanup(e.Close)
-	sanitized := &bench{e, plain.kernel, plain.space, plain.backend}
+	sanitized := &bench{e, plain.kernel, plain.workload, plain.space, plain.backend}
 	for mode, want := range map[string]string{
 		"good":      "",
 		"heap":      "heap-buffer-overflow",

@@ -73,7 +73,11 @@ func TestWhatCannotBeLoadedFailsThePoint(t *testing.T) {
 		{"7", "aborted", "", objective.Fuzz},
 		{"8", objective.CompileError, "add", objective.Compile},
 	} {
-		outcome := b.measure(t, "MODE="+test.mode, 0)
+		measuring := b
+		if test.reason == "hung" {
+			measuring = b.hurried(t)
+		}
+		outcome := measuring.measure(t, "MODE="+test.mode, 0)
 		if f := outcome.Failure; f == nil || f.Stage != test.stage || f.Reason != test.reason ||
 			!strings.Contains(f.Detail, test.detail) {
 			t.Errorf("mode %s: %v, not %s: %s with %q", test.mode, f, test.stage, test.reason, test.detail)

@@ -9,7 +9,6 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/cache"
 	"pawl/objective/host"
 )
 
@@ -58,10 +57,7 @@ func TestObjectCompilersHaveAnEnvironment(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "compile.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	compiled, err := cache.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	compiled := openCache(t, t.TempDir())
 	compile := func() (objective.Binary, int) {
 		k, err := kernels.Load(dir, kernels.Host)
 		if err != nil {
@@ -121,10 +117,7 @@ func TestObjectsThatCannotBeLinked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled, err := cache.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	compiled := openCache(t, t.TempDir())
 	s, err := k.Space(k.Workloads[0])
 	if err != nil {
 		t.Fatal(err)

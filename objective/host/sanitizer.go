@@ -66,13 +66,6 @@ func (b *Backend) Sanitized(ctx context.Context) ([]objective.Sanitizer, error) 
 
 var _ objective.Sanitizing = (*Backend)(nil)
 
-// HasSanitizers reports whether the compiler comes with their runtime, and this
-// program can run with it.
-func (t *Toolchain) HasSanitizers(ctx context.Context) bool {
-	_, err := t.library(ctx, sanitizerRuntime)
-	return err == nil
-}
-
 // library returns the path of one of the compiler's own libraries. A compiler
 // that has none prints the name as it is.
 func (t *Toolchain) library(ctx context.Context, name string) (string, error) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pawl/objective"
-	"pawl/objective/cache"
 	"pawl/objective/host"
 )
 
@@ -23,15 +22,12 @@ func TestAPointThatEndsPawlIsSkipped(t *testing.T) {
 	if !child {
 		place = t.TempDir()
 	}
-	compiled, err := cache.Open(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, addFiles, host.Options{Cache: compiled})
+	b := open(t, addFiles, host.Options{Cache: openCache(t, place)})
 	if child {
 		b.measure(t, "MODE=hangs", 0)
 		return
 	}
+	b = b.hurried(t)
 	notes := filepath.Join(filepath.Dir(b.prepare(t, "MODE=hangs").Binary.Path), "started-*")
 	end := func() {
 		killed := exec.Command(os.Args[0], "-test.run=^TestAPointThatEndsPawlIsSkipped$")
