@@ -21,14 +21,17 @@ import (
 
 // recordedSpace is a space of 240 points with a smooth optimum, a parameter
 // that does nothing and a corner that fails.
-func recordedSpace(t testing.TB) *replay.Space {
+func recordedSpace(t testing.TB) *replay.Space { return recordedSpaceOf(t, 1, 2, 3) }
+
+// recordedSpaceOf has so many values of the parameter that does nothing.
+func recordedSpaceOf(t testing.TB, dead ...int64) *replay.Space {
 	t.Helper()
 	record := &replay.Record{Kernel: "synthetic", Workload: "w", DefaultKnown: true}
 	values := map[string][]int64{
 		"M":      {16, 32, 64, 128, 256},
 		"N":      {16, 32, 64, 128},
 		"STAGES": {1, 2, 3, 4},
-		"DEAD":   {1, 2, 3},
+		"DEAD":   dead,
 	}
 	for _, name := range []string{"M", "N", "STAGES", "DEAD"} {
 		p := space.Param{Name: name, Ordered: true}
@@ -189,11 +192,11 @@ func resumeEverywhere(t *testing.T, sampler string, every int) {
 }
 
 func TestUsedUpSpaceEndsPolitely(t *testing.T) {
-	s := recordedSpace(t)
+	s := recordedSpaceOf(t, 1)
 	for _, sampler := range sampler.Names() {
 		m, result := runStudy(t, s, trial.Past{},
 			search.Options{Sampler: sampler, Seed: 1, Goals: trial.Goals{Trials: 10_000, Rounds: 3}})
-		if result.Ended != trial.UsedUp || len(m.trials) != 240 {
+		if result.Ended != trial.UsedUp || len(m.trials) != 80 {
 			t.Errorf("%s: %s after %d trials", sampler, result.Ended, len(m.trials))
 		}
 		seen := map[string]bool{}

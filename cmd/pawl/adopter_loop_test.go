@@ -11,6 +11,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/reporting"
 	"pawl/internal/executable"
+	"pawl/internal/thorough"
 )
 
 // What breaks when a team lives with the loop, played by the workflows that pawl ci init writes into
@@ -30,6 +31,9 @@ func TestTheLoopLivedIn(t *testing.T) {
 	s.protectedMain()
 	s.anotherDevice()
 	s.ownRules()
+	if !thorough.All() {
+		return // the rest takes twice as long
+	}
 	s.undone()
 	s.newKernel()
 	s.provisional()

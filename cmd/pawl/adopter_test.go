@@ -94,7 +94,7 @@ func (s *scratch) draftOnRequest() {
 	s.save("Locked clocks")
 	e := actionsEvent{
 		Name: "workflow_dispatch", Ref: "refs/heads/main", RefName: "main", SHA: s.git(s.desk, "rev-parse", "HEAD"),
-		Inputs: map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "minutes": "1"},
+		Inputs: map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "minutes": "0.3"},
 	}
 	run := s.play("tune.yml", e)
 	s.result(run, "tune", "success")
@@ -102,7 +102,7 @@ func (s *scratch) draftOnRequest() {
 	pulls := s.server.Pulls()
 	last := pulls[len(pulls)-1]
 	if !last.Draft || last.Branch != "pawl/scale" || run.Jobs["tune"].Runner != "gpu" ||
-		!strings.Contains(run.Jobs["plan"].Log, `"backend":"host","budget":"1m0s","lock_clocks":1500`) ||
+		!strings.Contains(run.Jobs["plan"].Log, `"backend":"host","budget":"18s","lock_clocks":1500`) ||
 		!strings.HasPrefix(last.Body, "|  | this time |\n") || !strings.Contains(last.Body, " EUR |") {
 		s.t.Errorf("%+v on %s\n%s%s", last, run.Jobs["tune"].Runner, run.Jobs["plan"].Log, run.Jobs["draft"].Log)
 	}
@@ -115,7 +115,7 @@ func (s *scratch) draftOnRequest() {
 	for input, hostile := range map[string]string{
 		"minutes": "1; touch owned #", "kernel": "$(touch owned)", "workload": "--help", "runner": "a b",
 	} {
-		e.Inputs = map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "minutes": "1", input: hostile}
+		e.Inputs = map[string]any{"runner": "", "kernel": "./scale", "workload": "small", "minutes": "0.3", input: hostile}
 		run := s.play("tune.yml", e)
 		s.result(run, "plan", "failure")
 		s.result(run, "tune", "skipped")

@@ -68,9 +68,7 @@ func (s *scratch) kernel(name, factor, values, value string, times int) {
 // A month in the life of a repository, or its beginning, by the workflows that this one has: every run line
 // in them is executed as it stands.
 func TestAMonth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a month takes its time")
-	}
+	thorough.Only(t, "a month takes its time, and TestAnAdopter has its first weeks")
 	s := newScratch(t)
 	action, err := os.ReadFile("../../.github/actions/pawl/action.yml")
 	if err != nil {
@@ -79,9 +77,6 @@ func TestAMonth(t *testing.T) {
 	s.file(".github/actions/pawl/action.yml", string(action))
 	s.firstPush()
 	s.slower()
-	if !thorough.All() {
-		return // two weeks are a sample
-	}
 	s.tampers()
 	s.wrong()
 	s.faster()
