@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pawl/internal/postgrestest"
+	"pawl/internal/thorough"
 	"pawl/objective"
 	"pawl/search/trial"
 )
@@ -126,7 +127,7 @@ func TestALostConnectionIsReadAgain(t *testing.T) {
 		}
 		return nil
 	}
-	for range 100 {
+	for range thorough.Count(20, 100) {
 		if err := read(); err != nil {
 			t.Error(err)
 			break
