@@ -281,6 +281,7 @@ func TestEachMisbehaviourCostsOneTrial(t *testing.T) {
 	if _, err := os.Stat("pwned"); err == nil {
 		t.Error("a shell was involved")
 	}
+	hurried.Close()
 	if left := processesOf(t); len(left) > 0 {
 		t.Errorf("processes left behind: %v", left)
 	}
