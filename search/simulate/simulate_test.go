@@ -223,7 +223,8 @@ func TestRandomReachesItsExpectation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := report.Overall[0].Fraction[0].Mean, report.Spaces[0].Random[0]; math.Abs(got-want) > 0.45/math.Sqrt(float64(seeds)) {
+	got, want := report.Overall[0].Fraction[0].Mean, report.Spaces[0].Random[0]
+	if math.Abs(got-want) > 0.45/math.Sqrt(float64(seeds)) {
 		t.Errorf("random search reached %v, its expectation is %v", got, want)
 	}
 }
