@@ -54,8 +54,6 @@ type Options struct {
 	Lanes int
 	// Samples is the number of samples per contender and round. Zero means 10.
 	Samples int
-	// Overspent reports whether what others are paid for answers is spent, which ends the search; nil where nobody is.
-	Overspent func() bool
 	// Stop ends the search early when it is closed: nothing more is asked,
 	// what runs is finished or abandoned, and the result is what there is.
 	Stop <-chan struct{}

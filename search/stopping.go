@@ -26,8 +26,6 @@ func (l limits) reached() trial.Ending {
 		return trial.TargetMet
 	case l.littleLeft():
 		return trial.LittleLeft
-	case l.options.Overspent != nil && l.options.Overspent():
-		return trial.Overspent
 	case l.options.Budget > 0 && l.budget.elapsed() >= l.budget.searchTime():
 		return trial.BudgetSpent
 	}

@@ -118,26 +118,6 @@ var keyColumns = map[string][]string{
 	"across": {"study", "workload", "number", "point"},
 }
 
-// digestOld adds digests to the rows of an older database, which had these tables only.
-func digestOld(ctx context.Context, tx session) error {
-	for _, table := range []string{"studies", "trials", "rounds"} {
-		var old []rowKey
-		err := eachRow(ctx, tx, func(row columns) error {
-			old = append(old, rowKey{table, row})
-			return nil
-		}, "SELECT "+strings.Join(keyColumns[table], ", ")+" FROM "+table+" WHERE "+digestColumn+" = ''")
-		if err != nil {
-			return err
-		}
-		for _, row := range old {
-			if _, err := row.setDigest(ctx, tx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // unsound describes, by study, the rows of tables that are not what was written: those of one
 // study, or of all where it is 0.
 func (s *Store) unsound(ctx context.Context, tables []string, study int64) (map[int64][]string, error) {

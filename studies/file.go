@@ -13,7 +13,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// openFile opens a file and creates or migrates it as needed. One that is no sound database
+// openFile opens a file and creates it as needed. One that is no sound database
 // is moved aside, never overwritten.
 func openFile(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -101,7 +101,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 	}
 	e := &file{db: db, path: path}
 	s := &Store{db: session{db, e}, engine: e, path: path}
-	err = patiently(ctx, s.migrate)
+	err = patiently(ctx, s.create)
 	if err == nil {
 		err = patiently(ctx, func(ctx context.Context) error { return s.examine(ctx, digestedTables) })
 	}

@@ -14,7 +14,7 @@ import (
 type file struct {
 	db   *sql.DB
 	path string
-	// opened is the file that was opened; nil before it is migrated.
+	// opened is the file that was opened; nil before it has tables.
 	opened *identity
 }
 
@@ -79,8 +79,8 @@ func (f *file) running(_ context.Context, study int64) (bool, error) {
 	return region.Type != unix.F_UNLCK, nil
 }
 
-// migrating keeps other processes from migrating meanwhile, and from setting the file aside.
-func (f *file) migrating(context.Context) (done func(), err error) {
+// creating keeps other processes from making tables meanwhile, and from setting the file aside.
+func (f *file) creating(context.Context) (done func(), err error) {
 	held, err := f.region(0, waitCommand)
 	return func() { held.Close() }, err
 }
@@ -98,4 +98,4 @@ func (f *file) setVersion(ctx context.Context, tx session, version int64) error 
 	return err
 }
 
-func (f *file) mayMigrate(context.Context) error { return nil }
+func (f *file) mayCreate(context.Context) error { return nil }

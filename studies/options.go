@@ -172,24 +172,13 @@ func (o Options) For(study Study) Options {
 	return must(texts)
 }
 
-// recordedOptions returns the options of a study by name. One that was recorded
-// before they were says little about them.
-func (s Study) recordedOptions() (texts map[string]string, complete bool) {
-	if s.Options != (Options{}) {
-		return s.Options.texts(), true
-	}
-	cold := slices.Contains(strings.Fields(s.Command), "--cold")
-	return Options{Definition: Definition{Seed: s.Seed, Sampler: s.Sampler, Cold: cold}}.texts(), false
-}
-
 // Contradiction says what a command line with these options wants otherwise than the
 // study was begun with, or nothing. Given are the flags on it.
 func (s Study) Contradiction(asked Options, given []string) string {
-	recorded, complete := s.recordedOptions()
-	now := asked.texts()
+	recorded, now := s.Options.texts(), asked.texts()
 	for _, o := range options {
-		before, known := recorded[o.name]
-		if o.role == "goal" || !slices.Contains(given, o.name) || (!known && !complete) || now[o.name] == before {
+		before := recorded[o.name]
+		if o.role == "goal" || !slices.Contains(given, o.name) || now[o.name] == before {
 			continue
 		}
 		return fmt.Sprintf("study %d was begun %s, and the command line says %s", s.ID, asFlag(o.name, before),
@@ -211,8 +200,7 @@ func asFlag(name, value string) string {
 // Adopt returns the options of a command line with those of the study for what it
 // does not say, and whether that changes what is measured, and how.
 func (s Study) Adopt(asked Options, given []string) (adopted Options, changed bool) {
-	recorded, _ := s.recordedOptions()
-	texts := asked.texts()
+	recorded, texts := s.Options.texts(), asked.texts()
 	limited := slices.Contains(given, "trials") || slices.Contains(given, "budget")
 	for _, o := range options {
 		value, known := recorded[o.name]

@@ -1,10 +1,6 @@
 package studies
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,86 +97,6 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 	asked.Seed, asked.Trials, asked.Caches = 7, 3, "warm"
 	if said := cuda.Contradiction(asked.For(cuda), []string{"resume", "seed", "trials", "caches"}); said != "" {
 		t.Errorf("nothing contradicts: %q", said)
-	}
-}
-
-// The options of a database that an earlier pawl has written are texts by flag.
-func TestOptionsOfEarlierVersions(t *testing.T) {
-	store := openTest(t)
-	id, err := store.Create(t.Context(),
-		Study{Kernel: "k", Created: time.Now(), Seed: 3, Sampler: "gp", Command: "pawl tune k --cold"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for stored, want := range map[string]string{
-		`{}`: "gp 3 true 0s", "null": "gp 3 true 0s",
-		`{"budget":"45s","seed":"7","sampler":"auto","samples":"5"}`: "auto 7 false 45s",
-	} {
-		if _, err := store.db.exec(t.Context(), "UPDATE studies SET options = ? WHERE id = ?", stored, id); err != nil {
-			t.Fatal(err)
-		}
-		study, err := store.Study(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		adopted, _ := study.Adopt(Options{}, nil)
-		if got := fmt.Sprint(adopted.Sampler, " ", adopted.Seed, " ", adopted.Cold, " ",
-			adopted.Budget); got != want {
-			t.Errorf("%s: %s, want %s", stored, got, want)
-		}
-	}
-}
-
-// A database of pawl before options were a struct (schema 6, commit e724bb2) opens,
-// resumes with what it was begun with, and goes on.
-func TestADatabaseOfSchema6(t *testing.T) {
-	content, err := os.ReadFile("testdata/schema6.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "studies.db")
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	store, err := Open(t.Context(), path)
-	if err != nil || store.SetAside != "" || len(store.Notices) > 0 {
-		t.Fatalf("%v, %+v", err, store)
-	}
-	defer store.Close()
-	study, err := store.Study(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Options{
-		Definition: Definition{Workload: "square_384", Sampler: "auto", Seed: 7, Backend: "host", Samples: 3,
-			RunTimeout: 10 * time.Second, CompileTimeout: time.Minute},
-		Goals: trial.Goals{Trials: 4, Budget: time.Minute, Target: 9, Finalists: 1, Rounds: 3},
-	}
-	if study.Options != want {
-		t.Errorf("%+v", study.Options)
-	}
-	words := func(command string) []string { return slices.Sorted(strings.FieldsSeq(command)) }
-	if got := study.Reproduction(func(string) string { return "" }); !slices.Equal(words(got), words(study.Command)) {
-		t.Errorf("%s\nwas %s", got, study.Command)
-	}
-	if adopted, _ := study.Adopt(Options{Definition: Definition{Workload: "square_384", Backend: "host"}},
-		nil); adopted != want {
-		t.Errorf("%+v", adopted)
-	}
-	if said := study.Contradiction(Options{Definition: Definition{Seed: 8}}, []string{"seed"}); said !=
-		"study 1 was begun with --seed 7, and the command line says with --seed 8" {
-		t.Error(said)
-	}
-	past, err := store.Past(t.Context(), 1)
-	if err != nil || len(past.Trials) != 4 || len(past.Rounds) != 30 || past.Elapsed < 20*time.Second {
-		t.Errorf("%v, %d trials, %d rounds, %v", err, len(past.Trials), len(past.Rounds), past.Elapsed)
-	}
-	study.Options.Trials = 9
-	if err := store.Continue(t.Context(), study); err != nil {
-		t.Fatal(err)
-	}
-	if damage, err := store.unsound(t.Context(), digestedTables, 0); err != nil || len(damage) > 0 {
-		t.Errorf("%v, %v", damage, err)
 	}
 }
 

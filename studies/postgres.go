@@ -56,7 +56,7 @@ func (s *Store) begin(ctx context.Context, create bool) error {
 	if version == 0 && !create {
 		return &serverError{"no study database: nothing is recorded in " + s.path, fs.ErrNotExist}
 	}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.create(ctx); err != nil {
 		return err
 	}
 	return s.examine(ctx, []string{"studies"})
@@ -73,7 +73,7 @@ func parsePostgres(place string) (*pgx.ConnConfig, error) {
 			"every character of a name or a password that is no letter or digit as % and two hexadecimal digits, and perhaps " +
 			"?sslmode=verify-full")
 	}
-	// Each statement is one exchange; nothing is prepared that a migration could outdate.
+	// Each statement is one exchange; nothing is prepared.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connecting)
 	// The server notices within a minute that a machine is gone, and lets go of its locks.
@@ -129,15 +129,14 @@ func (p *postgres) storable(text string) string {
 
 func (p *postgres) close() error { return p.db.Close() }
 
-// versionTable has a row for each version that the schema had. goose, which migrated for older versions of
-// pawl, has made it with further columns.
+// versionTable has one row: the schema's version.
 const versionTable = "pawl_schema"
 
 func (p *postgres) setVersion(ctx context.Context, tx session, version int64) error {
 	_, err := tx.exec(ctx,
-		"CREATE TABLE IF NOT EXISTS "+versionTable+" (version_id INTEGER NOT NULL, is_applied BOOLEAN NOT NULL)")
+		"CREATE TABLE "+versionTable+" (version_id INTEGER NOT NULL)")
 	if err == nil {
-		_, err = tx.exec(ctx, "INSERT INTO "+versionTable+" (version_id, is_applied) VALUES (?, true)", version)
+		_, err = tx.exec(ctx, "INSERT INTO "+versionTable+" (version_id) VALUES (?)", version)
 	}
 	return err
 }
@@ -171,7 +170,7 @@ func (p *postgres) tables(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-func (p *postgres) mayMigrate(ctx context.Context) error {
+func (p *postgres) mayCreate(ctx context.Context) error {
 	var schema sql.NullString
 	var may sql.NullBool
 	err := p.db.QueryRowContext(ctx,

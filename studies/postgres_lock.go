@@ -18,8 +18,8 @@ import (
 // lockClass keeps pawl's locks apart from others in the same database.
 const lockClass = 0x7061776c
 
-// migrationLock is the number that no study has.
-const migrationLock = 0
+// creationLock is the number that no study has.
+const creationLock = 0
 
 // holder is the connection that holds a study's lock.
 type holder struct {
@@ -89,16 +89,16 @@ func (p *postgres) running(ctx context.Context, study int64) (running bool, err 
 	return running, p.explain(err)
 }
 
-func (p *postgres) migrating(ctx context.Context) (done func(), err error) {
+func (p *postgres) creating(ctx context.Context) (done func(), err error) {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock($1::int, $2::int)", lockClass, migrationLock)
+	_, err = conn.ExecContext(ctx, "SELECT pg_advisory_lock($1::int, $2::int)", lockClass, creationLock)
 	if err != nil {
 		discard(conn)
 	}
-	return func() { release(conn, migrationLock) }, err
+	return func() { release(conn, creationLock) }, err
 }
 
 func (p *postgres) begin(ctx context.Context, study int64) (t transaction, err error) {

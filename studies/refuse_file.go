@@ -11,7 +11,7 @@ import (
 	"pawl/internal/page"
 )
 
-// somebodyElses says that a database is another program's: to migrate it would break that one.
+// somebodyElses says that a database is another program's: to write to it would break that one.
 func somebodyElses(name string, tables []string, advice string) error {
 	const most = 3
 	return fmt.Errorf("%s is somebody else's: it has %s (%s), and nothing of pawl's; %s",

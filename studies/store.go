@@ -7,7 +7,7 @@
 // study is written by one process at a time, which holds its lock. Raw samples are
 // kept and summaries are computed late.
 //
-//  1. Open finds out whose the database is, migrates an older one and compares every
+//  1. Open finds out whose the database is, makes the tables of a new one and compares every
 //     row with its digest. A damaged file is set aside.
 //  2. Statements are written once, as SQLite has them; an engine translates them, and
 //     knows what else its database does differently.
@@ -45,7 +45,7 @@ type Store struct {
 
 // engine is what one kind of database does differently from the other.
 type engine interface {
-	migrator
+	creator
 	dialect
 	studyWriter
 	close() error
@@ -79,19 +79,19 @@ type transaction struct {
 	end func()
 }
 
-// NewerVersionError says that a database was written by a newer pawl.
-type NewerVersionError struct {
+// OtherVersionError says that a database was written by another version of pawl.
+type OtherVersionError struct {
 	Path        string
 	Found, Know int
 }
 
-func (e *NewerVersionError) Error() string {
-	return fmt.Sprintf("%s was written by a newer pawl (schema %d, this one knows %d): update pawl, or name another "+
-		"database", e.Path, e.Found, e.Know)
+func (e *OtherVersionError) Error() string {
+	return fmt.Sprintf("%s was written by another version of pawl (schema %d, this one knows %d): use that pawl, or name "+
+		"another database", e.Path, e.Found, e.Know)
 }
 
 // Open opens the database at a place, a file or the URL of a PostgreSQL database, and
-// creates or migrates it as needed. A file that is no sound database is moved aside, never
+// creates it as needed. A file that is no sound database is moved aside, never
 // overwritten; on a server, tables that are not pawl's are refused.
 func Open(ctx context.Context, place string) (*Store, error) {
 	return openPlace(ctx, place, true, openFile)

@@ -32,7 +32,7 @@ type Study struct {
 	Backend  string `json:"backend"`
 	Sampler  string `json:"sampler"`
 	Seed     uint64 `json:"seed"`
-	// Workloads are all that the kernel had; none in a study that is older than that.
+	// Workloads are all that the kernel had.
 	Workloads []WorkloadFacts `json:"workloads,omitempty"`
 	// Fingerprint identifies the space, Source the kernel's files.
 	Fingerprint string                `json:"fingerprint"`
@@ -41,9 +41,8 @@ type Study struct {
 	Work        Work                  `json:"work"`
 	Environment objective.Environment `json:"environment"`
 	// First are the points taken over from earlier studies.
-	First []space.Point `json:"first,omitempty"`
-	// Options are zero in a study that is older than they are.
-	Options Options `json:"options,omitzero"`
+	First   []space.Point `json:"first,omitempty"`
+	Options Options       `json:"options,omitzero"`
 	// Command reproduces the study.
 	Command string    `json:"command"`
 	Created time.Time `json:"created"`
@@ -175,8 +174,7 @@ func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
 	return id, nil
 }
 
-// Continue records that a study goes on, perhaps with other goals, and which workloads
-// the kernel has, which an older pawl has not recorded.
+// Continue records that a study goes on, perhaps with other goals.
 func (s *Store) Continue(ctx context.Context, study Study) error {
 	changed := columns{{"options", asJSON{&study.Options}}, {"command", &study.Command}}
 	if len(study.Workloads) > 0 {

@@ -1,25 +1,18 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"pawl/cmd/pawl/console"
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
-	"pawl/search/replay"
 	"pawl/search/sampler"
-	"pawl/studies"
 	"pawl/studies/tune"
 )
 
@@ -40,13 +33,13 @@ type completing struct {
 
 // complete prints what may stand where the cursor is, one per line. Whatever is wrong on the
 // way is nobody's business then: there are fewer suggestions.
-func complete(ctx context.Context, app *cli.App, arguments []string, w io.Writer) {
+func complete(app *cli.App, arguments []string, w io.Writer) {
 	at := slices.Index(arguments, completionFlag)
 	c := parseLine(app, arguments[1:at])
 	if at+1 < len(arguments) {
 		c.current = arguments[at+1]
 	}
-	for _, candidate := range c.candidates(ctx, app) {
+	for _, candidate := range c.candidates(app) {
 		if strings.HasPrefix(candidate, c.current) {
 			fmt.Fprintln(w, candidate)
 		}
@@ -95,9 +88,9 @@ func canonical(flags []cli.Flag, name string) string {
 	return name
 }
 
-func (c completing) candidates(ctx context.Context, app *cli.App) []string {
+func (c completing) candidates(app *cli.App) []string {
 	if c.flag != "" {
-		return c.values(ctx)
+		return c.values()
 	}
 	var words []string
 	commands := app.Commands
@@ -121,8 +114,6 @@ func (c completing) candidates(ctx context.Context, app *cli.App) []string {
 	switch {
 	case strings.Contains(usage, "KERNEL") && (len(c.positional) == 0 || strings.Contains(usage, "...")):
 		words = append(words, kernelNames()...)
-	case usage == "STUDY" && len(c.positional) == 0:
-		words = append(words, c.studies(ctx)...)
 	case usage == "bash|zsh|fish" && len(c.positional) == 0:
 		words = append(words, strings.Split(usage, "|")...)
 	}
@@ -130,7 +121,7 @@ func (c completing) candidates(ctx context.Context, app *cli.App) []string {
 }
 
 // values are those of the flag that is being typed.
-func (c completing) values(ctx context.Context) []string {
+func (c completing) values() []string {
 	switch c.flag {
 	case "workload":
 		var names []string
@@ -152,14 +143,8 @@ func (c completing) values(ctx context.Context) []string {
 		return devices.Compilers
 	case "caches":
 		return []string{string(worker.Cold), string(worker.Warm), string(worker.Flushed)}
-	case "record":
-		return replay.Embedded()
-	case "study":
-		return c.studies(ctx)
 	case "kernel":
 		return kernelNames()
-	case "at":
-		return c.points()
 	}
 	return nil
 }
@@ -195,55 +180,4 @@ func (c completing) kernel() *kernels.Kernel {
 		return &kernels.Kernel{}
 	}
 	return k
-}
-
-// points complete a point: a parameter's name, then its value, then the next one's name.
-func (c completing) points() []string {
-	k := c.kernel()
-	if len(k.Workloads) == 0 {
-		return nil
-	}
-	s, err := k.Space(k.Workloads[0])
-	if err != nil {
-		return nil
-	}
-	before, last := "", c.current
-	if comma := strings.LastIndex(c.current, ","); comma >= 0 {
-		before, last = c.current[:comma+1], c.current[comma+1:]
-	}
-	var words []string
-	for _, p := range s.Params() {
-		switch {
-		case strings.HasPrefix(before, p.Name+"=") || strings.Contains(before, ","+p.Name+"="):
-		case strings.HasPrefix(last, p.Name+"="):
-			for _, value := range p.Values {
-				words = append(words, before+p.Name+"="+value.String())
-			}
-		default:
-			words = append(words, before+p.Name+"=")
-		}
-	}
-	return words
-}
-
-// studies are the numbers of those that were recorded, newest first.
-func (c completing) studies(ctx context.Context) []string {
-	o := console.Common{DB: c.given["db"], Out: cmp.Or(c.given["out"], "tuning")}
-	ctx, cancel := context.WithTimeout(ctx, time.Second) // a server may be far away
-	defer cancel()
-	quiet := console.Environment{Stderr: io.Discard, Getenv: os.Getenv}
-	store, err := studies.OpenExisting(ctx, o.Database(quiet))
-	if err != nil {
-		return nil
-	}
-	defer store.Close()
-	all, err := store.List(ctx)
-	if err != nil {
-		return nil
-	}
-	var numbers []string
-	for _, s := range all {
-		numbers = append(numbers, fmt.Sprint(s.ID))
-	}
-	return numbers
 }

@@ -9,26 +9,20 @@ import (
 )
 
 // completionScripts ask the program itself for completions, so they never go out of date.
-// They pass the words before the cursor and then the one under it. bash breaks words at =,
-// so that what stands before the last one must not be repeated there.
+// They pass the words before the cursor and then the one under it.
 var completionScripts = map[string]string{
 	"bash": `_pawl_complete() {
 	local line="${COMP_LINE:0:$COMP_POINT}" current="" words reply
 	[[ $line == *[[:space:]] ]] || current="${line##*[[:space:]]}"
 	read -ra words <<< "${line%"$current"}"
 	mapfile -t reply < <("${words[@]}" --generate-bash-completion "$current" 2>/dev/null)
-	[[ ${#reply[@]} -eq 1 && ${reply[0]} == *= ]] && compopt -o nospace 2>/dev/null
-	local before="${current%"${current##*[=:]}"}"
-	COMPREPLY=("${reply[@]#"$before"}")
+	COMPREPLY=("${reply[@]}")
 }
 complete -o default -F _pawl_complete pawl
 `,
 	"zsh": `#compdef pawl
 _pawl() {
-	local -a options
-	options=("${(@f)$(${words[1,$CURRENT-1]} --generate-bash-completion "${words[$CURRENT]}" 2>/dev/null)}")
-	compadd -- ${options:#*=}
-	compadd -S '' -- ${(M)options:#*=}
+	compadd -- "${(@f)$(${words[1,$CURRENT-1]} --generate-bash-completion "${words[$CURRENT]}" 2>/dev/null)}"
 	_files
 }
 compdef _pawl pawl
@@ -39,9 +33,8 @@ compdef _pawl pawl
 
 func completionCommand(env console.Environment) *cli.Command {
 	return &cli.Command{
-		Name: "completion",
-		Usage: "print a script that completes commands, flags, kernels, workloads, samplers, studies and points in " +
-			"a shell",
+		Name:      "completion",
+		Usage:     "print a script that completes commands, flags, kernels, workloads and samplers in a shell",
 		ArgsUsage: "bash|zsh|fish",
 		Description: console.Details("Prints the script for one shell; load it in the shell's start-up file.",
 			"source <(pawl completion bash)", "0 done", "64 usage"),

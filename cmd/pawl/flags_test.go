@@ -15,7 +15,7 @@ import (
 // reproduces the study.
 func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
 	known := []string{"lanes", "out", "cache", "json", "resume", "gate", "policy", "baseline", "profile", "db", "on",
-		"farm", "order-seed", "priority", "device-budget", "cost", "price",
+		"farm", "order-seed", "priority",
 		"quick"} // recorded as a budget
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[studies.Options]()) {
 		if name := field.Tag.Get("flag"); name != "" {

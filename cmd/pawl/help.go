@@ -17,9 +17,8 @@ const (
 )
 
 // advanced are the flags that only --help --all shows. A name means the same for every command.
-var advanced = []string{"baseline", "cache", "caches", "cold", "compile-timeout", "compiler", "cost", "db",
-	"device-budget", "farm", "finalists", "lanes", "lock-clocks", "on", "policy", "price", "priority", "record", "regret",
-	"order-seed",
+var advanced = []string{"baseline", "cache", "caches", "cold", "compile-timeout", "compiler", "db", "farm",
+	"finalists", "lanes", "lock-clocks", "on", "policy", "priority", "record", "regret", "order-seed",
 	"rounds", "run-timeout", "samples", "seed", "target"}
 
 // showHelp writes the help that the arguments ask for, and says whether they did. The value of a flag asks for

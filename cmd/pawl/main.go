@@ -54,7 +54,7 @@ func run(ctx context.Context, arguments []string, env console.Environment) int {
 	arguments, env.Command = behindDashes(arguments)
 	app := newApp(env)
 	if slices.Contains(arguments, completionFlag) {
-		complete(ctx, app, arguments, env.Stdout)
+		complete(app, arguments, env.Stdout)
 		return console.ExitOK
 	}
 	if asked, err := showHelp(env.Stdout, app, arguments); asked {

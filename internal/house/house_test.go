@@ -76,7 +76,6 @@ var rooms = map[string][]string{
 	"github.com/c-bata/goptuna":   {"search", "search/sampler"},
 	"modernc.org/sqlite":          {"studies"},
 	"github.com/riverqueue/river": {"studies/farm"},
-	"github.com/pressly/goose/v3": {"studies/farm"},
 	"github.com/expr-lang/expr":   {"space"},
 	"github.com/goccy/go-yaml":    {"kernels", "kernels/arguments", "kernels/document"},
 	"github.com/ebitengine/purego": {"objective/host", "objective/cuda/driver", "objective/cuda/monitor",

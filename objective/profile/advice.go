@@ -13,8 +13,6 @@ type Advice struct {
 	Seen string `json:"seen"`
 	// Lost is the share of the time that would be saved at most; nil where nobody knows.
 	Lost *float64 `json:"lost,omitempty"`
-	// Evidence is what a study knows about parameters that move this; may be empty.
-	Evidence []string `json:"evidence,omitempty"`
 }
 
 // Bound is how many times as fast the launch would be at most; 0 where that is unknown.

@@ -9,7 +9,6 @@ type Ending string
 const (
 	TrialsDone  Ending = "all trials done"
 	BudgetSpent Ending = "time budget spent"
-	Overspent   Ending = "the budget on the farm is spent"
 	UsedUp      Ending = "every valid point was tried"
 	TargetMet   Ending = "the target was met"
 	LittleLeft  Ending = "little is left to gain"

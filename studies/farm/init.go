@@ -2,18 +2,17 @@ package farm
 
 import (
 	"context"
-	"embed"
-	"fmt"
-	"io/fs"
+	_ "embed" // the tables
 
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
+// schema makes the farm's tables.
+//
+//go:embed schema.sql
+var schema string
 
 const initLock = 0x7061776c
 
@@ -52,7 +51,7 @@ func Init(ctx context.Context, o Options) error {
 			return f.explain("making the farm's schema", err)
 		}
 	}
-	if err := f.migrate(ctx); err != nil {
+	if err := f.makeTables(ctx, ours); err != nil {
 		return f.explain("making the farm's tables", err)
 	}
 	_, err = f.pool.Exec(ctx, `INSERT INTO farm (protocol, version) VALUES ($1, $2)
@@ -60,26 +59,16 @@ func Init(ctx context.Context, o Options) error {
 	return f.explain("making the farm", err)
 }
 
-func (f *Farm) migrate(ctx context.Context) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	database := stdlib.OpenDBFromPool(f.pool)
-	defer database.Close()
-	provider, err := goose.NewProvider(goose.DialectPostgres, database, files, goose.WithTableName("farm_migrations"))
-	if err != nil {
-		return err
-	}
-	current, target, err := provider.GetVersions(ctx)
-	if err != nil {
-		return err
-	}
-	if current > target {
-		return fmt.Errorf("the farm is of a newer pawl (its tables are at %d, this one knows %d)", current, target)
-	}
-	if _, err := provider.Up(ctx); err != nil {
-		return err
+// makeTables makes the farm's tables, where there are none, and River's, or moves these to the version that is linked.
+func (f *Farm) makeTables(ctx context.Context, there bool) error {
+	if !there {
+		err := pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, schema)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	river, err := rivermigrate.New(riverpgxv5.New(f.pool), &rivermigrate.Config{Schema: f.schema, Logger: quiet(f.log)})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,8 +32,6 @@ type Head struct {
 	Title, Label string
 	// Priority is 1 to 4. Zero means SearchPriority.
 	Priority int
-	// Budget is what it may spend; the zero Budget is no limit.
-	Budget Budget
 }
 
 // Search is a study that asks the farm. Its methods are safe for concurrent use.
@@ -49,7 +46,6 @@ type Search struct {
 	turning sync.Mutex
 	turns   map[string]turn // by queue
 	done    <-chan struct{} // closed at the end
-	over    atomic.Bool     // the budget is spent
 
 	mu      sync.Mutex
 	waiting map[string]chan []byte // by task; each has room for one word, an answer or nil
@@ -60,9 +56,9 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 	head.Priority = cmp.Or(head.Priority, SearchPriority)
 	err := f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
 		return f.durable(ctx, func(tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority, budget) VALUES ($1, $2, $3, $4)
-				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, budget = $4, heartbeat = now(), ended = NULL`,
-				head.Study, head.Title, head.Priority, head.Budget)
+			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority) VALUES ($1, $2, $3)
+				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, heartbeat = now(), ended = NULL`,
+				head.Study, head.Title, head.Priority)
 			return err
 		})
 	})
@@ -86,9 +82,6 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		f.beat(beside, func(ctx context.Context) error {
 			_, err := f.pool.Exec(ctx, "UPDATE searches SET heartbeat = now() WHERE study = $1", head.Study)
 			s.wake("", nil) // in case that a word was lost
-			if err == nil {
-				err = s.account(ctx)
-			}
 			if beats++; err == nil && beats%10 == 1 {
 				err = f.evict(ctx, storeLimit)
 			}

@@ -33,7 +33,6 @@ type SearchStatus struct {
 	Open     int           `json:"open"`
 	// Seconds are what was spent, by the device's name or Compiling.
 	Seconds map[string]float64 `json:"seconds"`
-	Budget  Budget             `json:"budget"`
 }
 
 // QueueStatus is a queue at a glance.
@@ -53,7 +52,7 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 			now() - s.started,
 			s.finished + (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NOT NULL),
 			CASE WHEN s.ended IS NULL THEN (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NULL)
-			ELSE 0 END, `+spentSQL+`, s.budget
+			ELSE 0 END, `+spentSQL+`
 		FROM searches s WHERE s.title NOT LIKE 'opening %' AND s.heartbeat > now() - interval '1 day' ORDER BY s.started`,
 		Silence)
 	if err == nil {

@@ -29,8 +29,6 @@ type WorkOptions struct {
 	Grace time.Duration
 	// Do does a job. An error is broken machinery, and gives the job to another machine.
 	Do func(context.Context, Job) (Answer, error)
-	// Done is called after each job with how long it took; it may be nil.
-	Done func(job Job, took time.Duration, err error)
 }
 
 type work struct {
@@ -161,9 +159,6 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 		answer = Answer{Error: err.Error()}
 	}
 	err = w.finish(context.WithoutCancel(ctx), job, args, answer, took)
-	if w.options.Done != nil {
-		w.options.Done(args, took, err)
-	}
 	if err != nil {
 		log.Warn("not written", "took", took, "error", err)
 		return err

@@ -78,11 +78,7 @@ func Withheld(s *Summary) string {
 	case !ranHere(s.Study):
 		return "Nothing was compiled here, so there is no header and no command that is known to work."
 	}
-	if s.Study.Environment.Build != nil {
-		return "One of the winner's values cannot stand in a header, so there is none, and no command that is known to work."
-	}
-	return "The study was recorded before it was kept how a kernel is compiled, so there is no header and no command " +
-		"that is known to work. Tune again to get them."
+	return "One of the winner's values cannot stand in a header, so there is none, and no command that is known to work."
 }
 
 // programCommand returns the lines that build and run a program in its folder.

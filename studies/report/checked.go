@@ -184,5 +184,5 @@ func unchecked(s *Summary) string {
 	case s.Study.Environment.Programs != nil:
 		return "Nothing: the manifest has no check command."
 	}
-	return "What was checked is not recorded: the study is older than that."
+	return "What was checked is not recorded."
 }

@@ -59,7 +59,7 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 	if err != nil {
 		return nil, err
 	}
-	summary.Why = whyFaster(&summary, past.Trials, profiles)
+	summary.Why = whyFaster(&summary, profiles)
 	if !brief {
 		summary.Sizes, err = sizes(ctx, store, &summary)
 	}

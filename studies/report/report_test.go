@@ -217,38 +217,6 @@ func summary(t testing.TB, past trial.Past) *Summary {
 // asJSON is Summary.JSON in the form of the other writers.
 func asJSON(w io.Writer, s *Summary) error { return s.JSON(w) }
 
-// recorded is the study of a database of schema 6: its golden page was first written by
-// the pawl that wrote the database.
-func recorded(t *testing.T) *Summary {
-	t.Helper()
-	content, err := os.ReadFile("../testdata/schema6.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "studies.db")
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	store, err := studies.OpenExisting(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	study, err := store.Study(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	past, err := store.Past(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := Summarise(study, past)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &s
-}
-
 func TestGolden(t *testing.T) {
 	s := summary(t, examplePast(t, 10, 1))
 	interrupted := summary(t, trial.Past{Trials: examplePast(t, 0, 1).Trials, Elapsed: 12 * time.Second})
@@ -258,7 +226,7 @@ func TestGolden(t *testing.T) {
 		render func(io.Writer, *Summary) error
 	}{
 		{MarkdownName, s, Markdown}, {JSONName, s, asJSON}, {HTMLName, s, HTML}, {headerName(s.Study), s, Header},
-		{"interrupted.md", interrupted, Markdown}, {"schema6.md", recorded(t), Markdown},
+		{"interrupted.md", interrupted, Markdown},
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			var got bytes.Buffer

@@ -3,9 +3,7 @@ package report
 import (
 	"pawl/internal/escape"
 	"pawl/objective/profile"
-	"pawl/search/trial"
 	"pawl/studies"
-	"pawl/studies/lessons"
 )
 
 // Why says what the winner's speed comes from, and what could be tried next.
@@ -25,7 +23,7 @@ const mostNext = 3
 
 // whyFaster compares the default with the winner, by the counters that were recorded and by what
 // the compiler says. There is none where nothing is known of either.
-func whyFaster(s *Summary, trials []trial.Trial, profiles []studies.Profile) *Why {
+func whyFaster(s *Summary, profiles []studies.Profile) *Why {
 	if s.Evidence == nil || s.Default == nil || s.Winner == nil || !ranHere(s.Study) {
 		return nil
 	}
@@ -36,7 +34,6 @@ func whyFaster(s *Summary, trials []trial.Trial, profiles []studies.Profile) *Wh
 	w := &Why{Comparison: profile.Compare(before, after), before: before, after: after}
 	w.Next = profile.Advise(after)
 	w.Next = w.Next[:min(len(w.Next), mostNext)]
-	lessons.Support([]lessons.Past{{Study: s.Study, Trials: trials, Profiles: profiles}}, w.Next)
 	if !w.Profiled {
 		w.Command = escape.Shell("pawl", "profile", s.Study.Origin, "--workload", s.Study.Workload, "--compare", "default",
 			s.Winner.Point.String())
@@ -78,9 +75,6 @@ func (m *markdown) why(s *Summary) {
 		}
 		m.Line("%d. **%s**: %s. %s %s Gain: %s.", i+1, text(a.Name), text(a.Seen), text(a.Meaning), text(a.Try),
 			text(a.Gain()))
-		for _, evidence := range a.Evidence {
-			m.Line("   - %s", text(evidence))
-		}
 	}
 	if len(w.Next) > 0 {
 		m.Line("")

@@ -50,11 +50,6 @@ func TestWhy(t *testing.T) {
 		{Point: summary.Winner.Point, Workload: "other", Metrics: recordedMetrics(t, "copy")},
 		{Point: summary.Winner.Point, Workload: study.Workload, Metrics: recordedMetrics(t, "attention-better")},
 	}
-	neighbour := studies.Profile{
-		Point:    point(t, strings.Replace(winnerText, "UNROLL=2", "UNROLL=1", 1)),
-		Workload: study.Workload,
-		Metrics:  recordedMetrics(t, "attention"),
-	}
 	for name, test := range map[string]struct {
 		profiles []studies.Profile
 		want     []string
@@ -64,15 +59,12 @@ func TestWhy(t *testing.T) {
 			[]string{"<summary>Why</summary>", "less time is lost to too few warps", "What could be tried next",
 				"warps resident", "→ 16.8"},
 			"no profiler has looked"},
-		"evidence": {append([]studies.Profile{neighbour}, profiles...),
-			[]string{"1. **too few warps**", "\n   - UNROLL 1 → 2 lowered this loss in 1 of 1 pairs of profiled points\n"},
-			"no profiler has looked"},
 		"compiled": {nil,
 			[]string{"<summary>Why</summary>", "bytes spilled a thread", "no profiler has looked at both", "--compare default",
 				"registers a thread | 32 → 128"}, "too few warps"},
 		"half": {profiles[:2], []string{"no profiler has looked at both"}, "→ 16.8"},
 	} {
-		summary.Why = whyFaster(&summary, past.Trials, test.profiles)
+		summary.Why = whyFaster(&summary, test.profiles)
 		var page, html bytes.Buffer
 		if err := Markdown(&page, &summary); err != nil {
 			t.Fatal(err)
@@ -88,8 +80,7 @@ func TestWhy(t *testing.T) {
 		if strings.Contains(page.String(), test.not) {
 			t.Errorf("%s: %q", name, test.not)
 		}
-		if drawn := strings.Contains(html.String(), "What warps spend their time at"); drawn !=
-			(name == "profiled" || name == "evidence") {
+		if drawn := strings.Contains(html.String(), "What warps spend their time at"); drawn != (name == "profiled") {
 			t.Errorf("%s: bars of stalls: %v", name, drawn)
 		}
 		if !strings.Contains(html.String(), "<figcaption>Roofline</figcaption>") || !strings.Contains(html.String(), `<h2 id="why">Why</h2>`) {
@@ -98,7 +89,7 @@ func TestWhy(t *testing.T) {
 	}
 	replay := summary
 	replay.Study.Backend = replayed
-	if why := whyFaster(&replay, nil, nil); why != nil {
+	if why := whyFaster(&replay, nil); why != nil {
 		t.Errorf("a record explains itself: %+v", why)
 	}
 }

@@ -29,8 +29,6 @@ type Farm struct {
 	On string
 	// Priority is 1 to 4, and what is lower goes first. Zero means a search's.
 	Priority int
-	// Budget is what the search may spend on the farm.
-	Budget farm.Budget
 }
 
 // openFarm opens what is tuned on the machines of a farm.
@@ -81,7 +79,7 @@ func (o Options) checkFarm() error {
 // moveTo puts a farm in the place of this machine.
 func (s *subject) moveTo(f onFarm, chosen ask.Chosen) {
 	s.place, s.evaluator = f, f.evaluator
-	s.how.Refresh, s.how.Overspent, s.how.Width = f.evaluator.Refresh, f.evaluator.Over, chosen.Width
+	s.how.Refresh, s.how.Width = f.evaluator.Refresh, chosen.Width
 	s.how.Lanes = cmp.Or(f.Lanes, chosen.Lanes)
 	if chosen.Width > 1 {
 		s.how.Ahead = min(search.FarmAhead, chosen.Lanes+chosen.Width)
@@ -105,12 +103,11 @@ func (f onFarm) begin(ctx context.Context, study studies.Study, past trial.Past,
 		Title:    strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload)),
 		Label:    fmt.Sprint(study.ID),
 		Priority: f.Farm.Priority,
-		Budget:   f.Farm.Budget,
 	}, f.Notice)
 }
 
 func (f onFarm) end(ctx context.Context, finished bool) error {
-	if spent, err := f.evaluator.Spent(ctx, f.Farm.Budget); err == nil && spent != "" {
+	if spent, err := f.evaluator.Spent(ctx); err == nil && spent != "" {
 		f.Notice("the farm spent: " + spent)
 	}
 	return f.evaluator.End(ctx, finished)

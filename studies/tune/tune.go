@@ -5,7 +5,7 @@
 //  3. Begin with what earlier studies of the same kernel found good, and let the
 //     model learn from them.
 //  4. Search, with every trial recorded before the next.
-//  5. Where it is asked for, let a profiler look at the default, the winner and the steps between, and measure the
+//  5. Where it is asked for, let a profiler look at the default and the winner, and measure the
 //     winner on the kernel's other workloads.
 //
 // It prints nothing: callbacks say what happens. studies/report says what came of it.

@@ -10,10 +10,10 @@ import (
 	"pawl/internal/postgrestest"
 	"pawl/objective/devices"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
-	"pawl/studies/lessons"
 )
 
 // asked is a short study of the embedded record of attention.
@@ -49,14 +49,14 @@ func TestStudiesFollowEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pasts, err := lessons.Pasts(t.Context(), store, func(s studies.Study) bool { return s.ID == first.Study.ID })
+	past, err := store.Past(t.Context(), first.Study.ID)
 	if err := errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
 	}
 	// The default is tried anyway, and seed 7 draws better points.
-	if best := lessons.Learn(pasts)[0].Best; second.Study.ID != 2 || len(second.Study.First) == 0 ||
+	if best, _ := confirm.Winner(past.Standing()); second.Study.ID != 2 || len(second.Study.First) == 0 ||
 		second.Study.First[0] != best {
-		t.Errorf("study %d begins with %v; the lesson's best is %s", second.Study.ID, second.Study.First, best)
+		t.Errorf("study %d begins with %v; the winner is %s", second.Study.ID, second.Study.First, best)
 	}
 	o.Resume, o.Given = true, []string{"backend", "trials"}
 	o.Study.Sampler, o.Study.Seed, o.Study.Trials = "auto", 1, 14

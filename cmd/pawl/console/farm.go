@@ -28,28 +28,6 @@ func FarmDatabaseFlag(url *string) cli.Flag {
 	}
 }
 
-// PriceFlag is the flag for what devices cost.
-func PriceFlag(prices *cli.StringSlice) cli.Flag {
-	return &cli.StringSliceFlag{
-		Name:        "price",
-		Destination: prices,
-		Usage: "what an hour of a farm's device costs, as `LABEL=NUMBER`: a part of its name, or compiling; may be " +
-			"given again",
-	}
-}
-
-// Prices reads the prices of flags.
-func Prices(texts []string) (prices []farm.Price, err error) {
-	for _, text := range texts {
-		price, err := farm.ParsePrice(text)
-		if err != nil {
-			return nil, Usage(err)
-		}
-		prices = append(prices, price)
-	}
-	return prices, nil
-}
-
 // FarmIn returns the farm of a name in a database.
 func FarmIn(database, name string) (farm.Options, error) {
 	if !strings.HasPrefix(database, "postgres://") && !strings.HasPrefix(database, "postgresql://") {

@@ -21,8 +21,7 @@ import (
 // farmOptions are the flags of pawl farm's commands.
 type farmOptions struct {
 	console.Common
-	farm   string
-	prices cli.StringSlice
+	farm string
 }
 
 // Command makes farms and looks at them.
@@ -64,18 +63,13 @@ func initCommand(env console.Environment, o *farmOptions) *cli.Command {
 func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Usage: "show a farm's machines, searches, queues and what they cost",
+		Usage: "show a farm's machines, searches, queues and what they took",
 		Description: console.Details("Shows what was heard of in the last day. Time of devices is counted by their tasks, "+
 			"that of compilers separately.",
-			"pawl farm status --db postgres://pawl@db.example/pawl --price h200=3.50", "0 shown",
+			"pawl farm status --db postgres://pawl@db.example/pawl", "0 shown",
 			"3 the farm could not be read", "64 usage"),
-		Flags: append(o.Flags("json"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
-			console.PriceFlag(&o.prices)),
+		Flags: append(o.Flags("json"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)),
 		Action: console.Alone(func(ctx context.Context) error {
-			prices, err := console.Prices(o.prices.Value())
-			if err != nil {
-				return err
-			}
 			where, err := console.FarmIn(o.Database(env), o.farm)
 			if err != nil {
 				return err
@@ -92,13 +86,13 @@ func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 			if o.JSON {
 				return page.JSON(env.Stdout, "pawl farm status", 1, status)
 			}
-			return show(env.Stdout, status, prices)
+			return show(env.Stdout, status)
 		}),
 	}
 }
 
 // show writes a farm's status for a person.
-func show(w io.Writer, s farm.Status, prices []farm.Price) error {
+func show(w io.Writer, s farm.Status) error {
 	var machines [][]string
 	for _, m := range s.Machines {
 		state := fmt.Sprintf("heard %.0f s ago", m.Unheard.Seconds())
@@ -123,12 +117,9 @@ func show(w io.Writer, s farm.Status, prices []farm.Price) error {
 		for device, seconds := range r.Seconds {
 			total[device] += seconds
 		}
-		if len(prices) > 0 {
-			r.Budget.Prices = prices
-		}
 		searches = append(searches,
 			[]string{escape.Line(r.Title), r.State, strconv.Itoa(r.Priority), strconv.Itoa(r.Answered), strconv.Itoa(r.Open),
-				escape.Line(r.Budget.Describe(r.Seconds))})
+				escape.Line(farm.Spending(r.Seconds))})
 	}
 	if len(searches) > 0 {
 		fmt.Fprintln(w)
@@ -149,7 +140,7 @@ func show(w io.Writer, s farm.Status, prices []farm.Price) error {
 	fmt.Fprintf(w, "\n%d tasks of searches that go on were answered in the last minute; files of %s\n", s.LastMinute,
 		page.Bytes(float64(s.Stored)))
 	for _, device := range slices.Sorted(maps.Keys(total)) {
-		fmt.Fprintf(w, "%s\n", escape.Line(farm.Budget{Prices: prices}.Describe(map[string]float64{device: total[device]})))
+		fmt.Fprintf(w, "%s %.1f s\n", escape.Line(device), total[device])
 	}
 	return nil
 }

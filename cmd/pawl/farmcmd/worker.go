@@ -26,7 +26,7 @@ type workerOptions struct {
 	compile, measure bool
 	architectures    cli.StringSlice
 	lanes            int
-	host, metrics    string
+	host             string
 	grace            time.Duration
 	logJSON          bool
 }
@@ -80,12 +80,6 @@ func workerCommand(env console.Environment) *cli.Command {
 				Value:       serve.DefaultGrace,
 				Usage:       "how long tasks in hand may take after SIGTERM, before they are given back",
 			},
-			&cli.StringFlag{
-				Name:        "metrics",
-				Destination: &o.metrics,
-				DefaultText: "nowhere",
-				Usage:       "serve /metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9090",
-			},
 			&cli.BoolFlag{
 				Name:               "log-json",
 				Destination:        &o.logJSON,
@@ -107,7 +101,7 @@ func work(ctx context.Context, env console.Environment, o workerOptions) error {
 	defer stop()
 	return serve.Run(ctx, serve.Options{
 		Farm: where, Compile: o.compile, Measure: o.measure, Architectures: o.architectures.Value(), Lanes: o.lanes,
-		Host: o.host, Grace: o.grace, Metrics: o.metrics, Tools: o.Tools(env), Hold: remote.Work,
+		Host: o.host, Grace: o.grace, Tools: o.Tools(env), Hold: remote.Work,
 		Began: func(offers farm.Offers) {
 			// Kernels inherit the environment, and need to know nothing of the database.
 			for _, name := range []string{console.DatabaseVariable, "PGPASSWORD"} {

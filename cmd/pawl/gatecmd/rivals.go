@@ -22,7 +22,7 @@ type rivalsOptions struct {
 	points          cli.StringSlice
 	rounds, samples int
 	patience        time.Duration
-	results, figure string
+	results         string
 }
 
 func RivalsCommand(env console.Environment) *cli.Command {
@@ -80,12 +80,6 @@ func RivalsCommand(env console.Environment) *cli.Command {
 				Value:       "results/rivals.json",
 				Destination: &o.results,
 				Usage:       "the `FILE` for the raw samples",
-			},
-			&cli.StringFlag{
-				Name:        "figure",
-				Destination: &o.figure,
-				DefaultText: "none",
-				Usage:       "draw who is how much faster into this SVG `FILE`",
 			}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			kernel, err := console.KernelName(arguments)
@@ -139,7 +133,8 @@ func runRivals(ctx context.Context, env console.Environment, o rivalsOptions, ke
 				return err
 			}
 		}
-		if err := o.write(results); err != nil { // after each, so that a later one loses nothing
+		// After each, so that a later one loses nothing.
+		if err := page.WriteFile(o.results, func(w io.Writer) error { return rivalsJSON(w, results) }); err != nil {
 			return fmt.Errorf("the results: %w", err)
 		}
 	}
@@ -182,15 +177,6 @@ func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *dev
 
 func rivalsJSON(w io.Writer, results []*rivals.Result) error {
 	return page.JSON(w, "pawl rivals", 1, page.List("results", results))
-}
-
-// write writes the raw samples, and the picture where one is asked for.
-func (o rivalsOptions) write(results []*rivals.Result) error {
-	if err := page.WriteFile(o.results, func(w io.Writer) error { return rivalsJSON(w, results) }); err != nil ||
-		o.figure == "" {
-		return err
-	}
-	return page.WriteFile(o.figure, rivals.Figure(results).WriteSVG)
 }
 
 // rivalsAnswer is the exit code for all workloads.

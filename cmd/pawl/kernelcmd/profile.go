@@ -20,7 +20,7 @@ import (
 	"pawl/objective/profile"
 	"pawl/objective/worker"
 	"pawl/space"
-	"pawl/studies/lessons"
+	"pawl/studies/tune"
 )
 
 // profileOptions are the flags of pawl profile.
@@ -164,7 +164,7 @@ func (p *profiler) point(ctx context.Context, name string, arguments []string) (
 // get profiles a point.
 func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile, error) {
 	o, t := p.options, *p.target
-	folder := lessons.Folder(o.Out, t.Kernel.Name, t.Workload.Name)
+	folder := tune.ProfileFolder(o.Out, t.Kernel.Name, t.Workload.Name)
 	made, failure, err := p.machine.Profile(ctx, t, point, profile.Options{
 		Folder: folder, Seed: o.Seed, Caches: worker.Caches(o.Caches), RunTimeout: o.RunTimeout, Now: time.Now(),
 	})
@@ -175,7 +175,7 @@ func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile
 		fmt.Fprintf(p.env.Stdout, "%s at %s: %s\n", t.Kernel.Name, point, escape.Line(failure.String()))
 		return nil, console.Answer(console.ExitNo)
 	}
-	study, err := lessons.Record(ctx, o.Database(p.env), made)
+	study, err := tune.RecordProfile(ctx, o.Database(p.env), made)
 	if err != nil {
 		return nil, err
 	}
@@ -247,9 +247,6 @@ func printProfile(w io.Writer, p *profile.Profile) {
 	for i, a := range p.Advice[:min(len(p.Advice), mostAdvice)] {
 		fmt.Fprintf(w, "\n%d. %s: %s.\n   %s\n   Try: %s\n   Gain: %s.\n   Counter: %s\n", i+1, a.Name, a.Seen, a.Meaning,
 			a.Try, a.Gain(), a.Counter)
-		for _, evidence := range a.Evidence {
-			fmt.Fprintf(w, "   %s\n", evidence)
-		}
 	}
 	if len(p.Advice) == 0 && len(p.Stalls) > 0 {
 		fmt.Fprintln(w, "\nNo rule finds anything to do.")

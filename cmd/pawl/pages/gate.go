@@ -33,7 +33,6 @@ type gateEntry struct {
 	Time, Commit string
 	// Erosion is against the best that was ever accepted; empty where that is this.
 	Erosion string
-	Link    string
 }
 
 type gateTrend struct {
@@ -45,8 +44,8 @@ type gateTrend struct {
 
 type gateEvent struct {
 	baseline.Event
-	When, Commit, Link, Time, Changed string
-	Fails, Accepted                   bool
+	When, Commit, Time, Changed string
+	Fails, Accepted             bool
 }
 
 type gateResult struct {
@@ -73,7 +72,6 @@ func (s *Server) gate(r *http.Request) (page, error) {
 			Entry:  e,
 			Time:   e.Objective.Text(e.Median) + " (" + e.Objective.Interval(e.Interval) + ")",
 			Commit: gates.ShortCommit(e.Commit),
-			Link:   s.commit(e.Commit),
 		}
 		if best, found := file.FindBest(e.Key); found && best.Median > 0 {
 			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/best.Median),
@@ -87,20 +85,13 @@ func (s *Server) gate(r *http.Request) (page, error) {
 	}
 	data.Damaged = damaged
 	for _, t := range gates.Trends(events) {
-		data.Trends = append(data.Trends, s.trend(t))
+		data.Trends = append(data.Trends, newGateTrend(t))
 	}
 	data.run(filepath.Join(filepath.Dir(path), gates.JSONName))
 	return page{Title: "Gate", Template: "gate", Data: data}, nil
 }
 
-func (s *Server) commit(hash string) string {
-	if hash == "" || s.options.Commit == nil {
-		return ""
-	}
-	return s.options.Commit(hash)
-}
-
-func (s *Server) trend(t gates.Trend) gateTrend {
+func newGateTrend(t gates.Trend) gateTrend {
 	made := gateTrend{
 		Name: t.Key.String(),
 		Figure: report.Figure{
@@ -119,7 +110,6 @@ func (s *Server) trend(t gates.Trend) gateTrend {
 			Event:    e,
 			When:     e.Time.UTC().Format("2006-01-02 15:04"),
 			Commit:   gates.ShortCommit(e.Commit),
-			Link:     s.commit(e.Commit),
 			Time:     e.Objective.Text(e.Median),
 			Fails:    e.Verdict.Fails(),
 			Accepted: e.Verdict == baseline.Accepted,

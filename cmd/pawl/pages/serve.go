@@ -47,8 +47,6 @@ type Options struct {
 	Token string
 	// Tools are what the doctor looks for.
 	Tools devices.Options
-	// Commit returns the address of a commit's page, empty for none; nil stands for that.
-	Commit func(hash string) string
 	// Poll is how often a running study is looked at; 0 means every 500 ms.
 	Poll time.Duration
 }

@@ -298,23 +298,6 @@ func TestDoctorLooksOnceInAWhile(t *testing.T) {
 	}
 }
 
-func TestCommitPages(t *testing.T) {
-	for remote, want := range map[string]string{
-		"https://github.com/owner/name.git":     "https://github.com/owner/name",
-		"https://user:secret@example.org/a/b":   "https://example.org/a/b",
-		"git@github.com:owner/name.git":         "https://github.com/owner/name",
-		"ssh://git@example.org:2222/owner/name": "https://example.org/owner/name",
-		"/srv/git/name.git":                     "",
-		"file:///srv/name":                      "",
-		"javascript:alert(1)":                   "",
-		"ext::sh -c evil":                       "",
-	} {
-		if got := remotePage(remote); got != want {
-			t.Errorf("%s: %q, want %q", remote, got, want)
-		}
-	}
-}
-
 func FuzzHost(f *testing.F) {
 	g, err := newGuard("127.0.0.1:7295", "")
 	if err != nil {

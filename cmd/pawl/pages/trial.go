@@ -8,7 +8,6 @@ import (
 
 	"pawl/internal/escape"
 	pages "pawl/internal/page"
-	"pawl/internal/plot"
 	"pawl/internal/stats"
 	"pawl/search/trial"
 	"pawl/studies"
@@ -23,7 +22,6 @@ type trialPage struct {
 	Facts  []report.Fact
 	// Samples are the raw times in milliseconds, in the order taken.
 	Samples string
-	Picture report.Figure
 	Rounds  []roundRow
 	Command string
 	Before  int // the trials around it, -1 for none
@@ -125,7 +123,6 @@ func (d *trialPage) describe(rounds []trial.Round) {
 				pages.Seconds(o.Spent.Check.Seconds()), pages.Seconds(o.Spent.Measure.Seconds())), "")
 	}
 	d.Samples = samplesText(o.Samples)
-	d.Picture = samplesPicture(measure, o.Samples)
 	for _, r := range rounds {
 		if r.Point != d.Trial.Point {
 			continue
@@ -156,30 +153,4 @@ func samplesText(samples []float64) string {
 		texts[i] = strconv.FormatFloat(ms, 'g', 6, 64)
 	}
 	return strings.Join(texts, " ")
-}
-
-func samplesPicture(measure *pages.Objective, samples []float64) report.Figure {
-	if len(samples) < 2 {
-		return report.Figure{}
-	}
-	panel := plot.Panel{X: plot.Counts("sample", len(samples)), Y: plot.Linear("time", measure.Text, samples...)}
-	var dots []plot.Dot
-	for i, ms := range samples {
-		dots = append(dots,
-			plot.Dot{
-				XY:     plot.XY{X: float64(i + 1), Y: ms},
-				Colour: plot.Best,
-				Radius: 3,
-				Title:  fmt.Sprintf("sample %d: %s", i+1, measure.Text(ms)),
-			})
-	}
-	panel.Series = []plot.Series{{Colour: plot.Best, Dots: plot.Thin(dots, panel.X, panel.Y, 500)}}
-	figure := report.Figure{Title: "The samples, in the order taken"}
-	figure.Picture = plot.Plot{
-		Name:   "Time of each sample",
-		Text:   fmt.Sprintf("%d samples, median %s.", len(samples), measure.Text(stats.Median(samples))),
-		Height: 150,
-		Panels: []plot.Panel{panel},
-	}.Picture()
-	return figure
 }

@@ -166,11 +166,11 @@ func TestPreflightIsShown(t *testing.T) {
 		"&lt;script&gt;alert(1)", "mend the source", "stopped at the first")
 }
 
-func TestANewerDatabase(t *testing.T) {
+func TestADatabaseOfAnotherVersion(t *testing.T) {
 	path := closed(t)
 	execute(t, path, "PRAGMA user_version = 9999")
 	s := serving(t, path)
-	says(t, s, "/", http.StatusInternalServerError, "newer pawl", "update pawl")
+	says(t, s, "/", http.StatusInternalServerError, "another version of pawl", "use that pawl")
 }
 
 func TestAStudyIsDeletedWhileShown(t *testing.T) {

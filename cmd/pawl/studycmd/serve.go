@@ -54,7 +54,6 @@ func runServe(ctx context.Context, env console.Environment, o serveOptions) erro
 	server, err := pages.Listen(pages.Options{
 		Database: database, Preflights: preflights, Baseline: o.baseline, Address: o.address,
 		Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
-		Commit: pages.Commits(ctx, "."),
 	})
 	if err != nil {
 		return err

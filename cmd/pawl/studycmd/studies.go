@@ -58,7 +58,6 @@ func Command(env console.Environment) *cli.Command {
 			},
 			copyCommand(env),
 			acrossCommand(env),
-			lessonsCommand(env),
 			noteCommand(env),
 			deleteCommand(env),
 		},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +15,6 @@ import (
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
-	"pawl/studies/farm"
 	"pawl/studies/report"
 	"pawl/studies/tune"
 )
@@ -40,10 +38,6 @@ type tuneOptions struct {
 	// farm and on say whose machines are asked; on is empty for this one.
 	farm, on string
 	priority int
-	prices   cli.StringSlice
-	// deviceBudget and cost are what a search may spend there.
-	deviceBudget time.Duration
-	cost         float64
 }
 
 func TuneCommand(env console.Environment) *cli.Command {
@@ -148,7 +142,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 				Name:               "profile",
 				Destination:        &o.profile,
 				DisableDefaultText: true,
-				Usage: "let a profiler look at the default, the winner and the steps between them when they are " +
+				Usage: "let a profiler look at the default and the winner when they are " +
 					"confirmed, so that the page says why; see pawl profile",
 			},
 			&cli.BoolFlag{
@@ -167,18 +161,6 @@ func TuneCommand(env console.Environment) *cli.Command {
 				DefaultText: "3",
 				Usage:       "1 to 4 on a farm: what has a lower `NUMBER` goes first",
 			},
-			&cli.DurationFlag{
-				Name:        "device-budget",
-				Destination: &o.deviceBudget,
-				DefaultText: "no limit",
-				Usage:       "stop searching on a farm when its devices have worked for this `TIME`",
-			},
-			&cli.Float64Flag{
-				Name:        "cost",
-				Destination: &o.cost,
-				DefaultText: "no limit",
-				Usage:       "stop searching on a farm when it has cost this `MONEY`, by --price",
-			}, console.PriceFlag(&o.prices),
 			&cli.IntFlag{
 				Name:        "lanes",
 				Destination: &o.lanes,
@@ -227,12 +209,6 @@ func TuneCommand(env console.Environment) *cli.Command {
 			if o.on == "" && (o.farm != "" || o.priority != 0) {
 				return console.Usagef("--farm and --priority are for a farm: --on LABEL says which of its machines")
 			}
-			if o.on == "" && (o.deviceBudget != 0 || o.cost != 0 || len(o.prices.Value()) > 0) {
-				return console.Usagef("--device-budget, --cost and --price are for a farm: --on LABEL says which of its machines")
-			}
-			if o.deviceBudget < 0 || !(o.cost >= 0) || o.cost > 0 && len(o.prices.Value()) == 0 {
-				return console.Usagef("--device-budget and --cost are above 0, and --cost needs --price LABEL=NUMBER")
-			}
 			if o.priority < 0 || o.priority > 4 {
 				return console.Usagef("--priority must be 1 to 4")
 			}
@@ -270,9 +246,7 @@ func (o tuneOptions) onFarm(database string) (*tune.Farm, error) {
 	if err != nil {
 		return nil, err
 	}
-	prices, err := console.Prices(o.prices.Value())
-	budget := farm.Budget{Seconds: o.deviceBudget.Seconds(), Money: o.cost, Prices: prices}
-	return &tune.Farm{Options: options, On: o.on, Priority: o.priority, Budget: budget}, err
+	return &tune.Farm{Options: options, On: o.on, Priority: o.priority}, nil
 }
 
 // tuneOne tunes one workload, and prints what came of it.

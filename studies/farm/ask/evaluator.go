@@ -103,17 +103,14 @@ func (e *Evaluator) End(ctx context.Context, forget bool) error {
 	return ended.End(ctx, forget)
 }
 
-// Spent says what the study has taken of the farm, and what is left of its budget; nothing before it has begun.
-func (e *Evaluator) Spent(ctx context.Context, budget farm.Budget) (string, error) {
+// Spent says what the study has taken of the farm; nothing before it has begun.
+func (e *Evaluator) Spent(ctx context.Context) (string, error) {
 	if e.search == nil {
 		return "", nil
 	}
 	spent, err := e.search.Spent(ctx)
-	return budget.Describe(spent), err
+	return farm.Spending(spent), err
 }
-
-// Over reports whether the study's budget is spent.
-func (e *Evaluator) Over() bool { return e.search != nil && e.search.Over() }
 
 // watch says when there is nobody who could answer, and when there is again.
 func (e *Evaluator) watch(ctx context.Context, notice func(string)) {

@@ -49,8 +49,6 @@ type Options struct {
 	Host string
 	// Grace is how long jobs in hand may take after a request to stop. Zero means DefaultGrace.
 	Grace time.Duration
-	// Metrics is where Prometheus finds figures, such as :9090. Empty means nowhere.
-	Metrics string
 	// Tools say where compilers and the cache are.
 	Tools devices.Options
 	// Hold does what a comparison asks of a device that it holds. Nil means that this worker has no part in comparisons.
@@ -126,18 +124,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s.devices = semaphore.NewWeighted(s.gpus)
 	defer s.benches.closeIdle(every) // no task is left
-	figures := &figures{}
-	_, stop, err := figures.serve(o.Metrics)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	if o.Began != nil {
 		o.Began(offers)
 	}
 	return f.Work(ctx, farm.WorkOptions{
 		ID: o.Host + "-" + strings.ToLower(rand.Text()[:10]), Host: o.Host, Identity: s.identity, Offers: offers,
-		Queues: queues(offers), Grace: o.Grace, Do: s.do, Done: figures.count,
+		Queues: queues(offers), Grace: o.Grace, Do: s.do,
 	})
 }
 

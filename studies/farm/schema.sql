@@ -1,5 +1,3 @@
--- +goose Up
-
 -- farm is one row: what everybody who takes part must speak.
 CREATE TABLE farm (
 	one      boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -16,9 +14,14 @@ CREATE TABLE machines (
 	identity  text NOT NULL,
 	running   jsonb NOT NULL DEFAULT '[]',
 	started   timestamptz NOT NULL DEFAULT now(),
-	heartbeat timestamptz NOT NULL DEFAULT now()
+	heartbeat timestamptz NOT NULL DEFAULT now(),
+	owner     name NOT NULL DEFAULT current_user
 );
 CREATE INDEX machines_identity ON machines (identity);
+-- A worker changes and removes its own row alone: the one that its user has made.
+ALTER TABLE machines ENABLE ROW LEVEL SECURITY;
+CREATE POLICY everybody_reads ON machines FOR SELECT USING (true);
+CREATE POLICY own_row ON machines USING (owner = current_user) WITH CHECK (owner = current_user);
 
 -- searches are studies that ask the farm.
 CREATE TABLE searches (
@@ -39,7 +42,6 @@ CREATE TABLE tasks (
 	study    text NOT NULL REFERENCES searches ON DELETE CASCADE,
 	name     text NOT NULL,
 	job      bigint NOT NULL,
-	question jsonb NOT NULL,
 	filed    timestamptz NOT NULL DEFAULT now(),
 	answer   jsonb,
 	finished timestamptz,
