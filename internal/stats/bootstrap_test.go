@@ -3,7 +3,6 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -101,68 +100,6 @@ func TestBootstrapMedianCoverage(t *testing.T) {
 		// 95 % of 400 within three standard errors of 1.1 %.
 		near(t, test.name+": coverage", float64(covered)/400, 0.95, 0.03)
 	}
-}
-
-// spatial is the A column of the spatial test data of Efron and Tibshirani, An
-// Introduction to the Bootstrap (1993), table 14.1.
-var spatial = []float64{48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26,
-	30, 41}
-
-func variance(samples []float64) float64 {
-	_, squares := meanAndSquares(samples)
-	return squares / float64(len(samples))
-}
-
-func TestBCa(t *testing.T) {
-	// Table 14.2 of the same book: variance 171.5, acceleration 0.061, and 90 %
-	// BCa interval (115.8, 259.6) from 2000 resamples; scipy 1.17.1
-	// stats.bootstrap(..., n_resamples=200000) gives (115.4, 260.3).
-	near(t, "variance", variance(spatial), 171.5, 0.05)
-	near(t, "acceleration", jackknifeAcceleration(spatial, variance), 0.061, 0.0005)
-	got := Bootstrap{Resamples: 50000, Level: 0.9}.BCa(spatial, variance)
-	near(t, "low", got.Low, 115.4, 1.5)
-	near(t, "high", got.High, 260.3, 1.5)
-
-	// scipy 1.17.1, mean of permeability, 95 %, 200000 resamples.
-	got = Bootstrap{Resamples: 50000}.BCa(permeability, func(s []float64) float64 {
-		mean, _ := meanAndSquares(s)
-		return mean
-	})
-	near(t, "low of mean", got.Low, 1.052, 0.01)
-	near(t, "high of mean", got.High, 1.568, 0.01)
-}
-
-func TestBiasCorrection(t *testing.T) {
-	// Shares below with ties as a half: 2 of 4, 1 of 4, and none of 4, which is
-	// taken as half a draw of 4. Quantiles by scipy 1.17.1 norm.ppf.
-	draws := []float64{1, 2, 2, 3}
-	near(t, "ties on both sides", biasCorrection(draws, 2), 0, 1e-12)
-	near(t, "one below", biasCorrection(draws, 1.5), -0.6744897501960817, 1e-9)
-	near(t, "none below", biasCorrection(draws, 0), -1.1503493803760079, 1e-9)
-}
-
-func TestBCaDegenerate(t *testing.T) {
-	for _, samples := range [][]float64{{4}, {4, 4, 4}} {
-		if got := (Bootstrap{Resamples: 100}).BCa(samples, Median); got != (Interval{4, 4}) {
-			t.Errorf("BCa(%v) = %v, want no width", samples, got)
-		}
-	}
-	// A statistic that no resample exceeds has an infinite bias correction unless
-	// it is bounded.
-	got := Bootstrap{Resamples: 1000}.BCa(permeability, slices.Max)
-	if !(got.Low <= got.High) || got.High > 1.91 {
-		t.Errorf("BCa of the maximum = %v", got)
-	}
-	// Past the pole of the transformation.
-	if got := adjustedShare(0.975, 1, 0.5); got != 1 {
-		t.Errorf("adjustedShare past the upper pole = %v, want 1", got)
-	}
-	if got := adjustedShare(0.025, -1, -0.5); got != 0 {
-		t.Errorf("adjustedShare past the lower pole = %v, want 0", got)
-	}
-	panics(t, "a statistic that is NaN", func() {
-		Bootstrap{Resamples: 10}.BCa(permeability, func([]float64) float64 { return math.NaN() })
-	})
 }
 
 func BenchmarkBootstrapMedian(b *testing.B) {

@@ -45,7 +45,7 @@ func TestBadSamples(t *testing.T) {
 		"Median":           func(s []float64) { Median(s) },
 		"Quantile":         func(s []float64) { Quantile(s, 0.5) },
 		"Bootstrap.Median": func(s []float64) { Bootstrap{}.Median(s) },
-		"Bootstrap.BCa":    func(s []float64) { Bootstrap{}.BCa(s, Median) },
+		"MeanInterval":     func(s []float64) { MeanInterval(s, 0.95) },
 		"Bootstrap.Block":  func(s []float64) { Bootstrap{}.Block(s, 1) },
 		"BlockLength":      func(s []float64) { BlockLength(s) },
 		"CliffsDelta":      func(s []float64) { CliffsDelta(good, s) },

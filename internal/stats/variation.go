@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // CV returns the coefficient of variation: the standard deviation of the samples
 // over their mean, of everything that was measured. It is what a reader takes the
@@ -20,6 +24,19 @@ func Mean(samples []float64) float64 {
 	require("Mean", samples)
 	mean, _ := meanAndSquares(samples)
 	return mean
+}
+
+// MeanInterval returns Student's interval of the mean of independent samples at a level. One sample has one of no width.
+func MeanInterval(samples []float64, level float64) Interval {
+	require("MeanInterval", samples)
+	requireLevel(level)
+	mean, squares := meanAndSquares(samples)
+	if squares == 0 {
+		return Interval{Low: mean, High: mean}
+	}
+	n := float64(len(samples))
+	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+level)/2) * math.Sqrt(squares/(n-1)/n)
+	return Interval{Low: mean - half, High: mean + half}
 }
 
 // meanAndSquares returns the mean and the sum of squared deviations from it. It

@@ -54,3 +54,14 @@ func TestIntervalAsJSON(t *testing.T) {
 		t.Error("text was taken for a number")
 	}
 }
+
+func TestMeanInterval(t *testing.T) {
+	// 1, 2, 3: the deviation is 1, its error 1/√3, and Student's quantile for two degrees of freedom 4.302653.
+	got := MeanInterval([]float64{1, 2, 3}, 0.95)
+	near(t, "low", got.Low, 2-4.302653/math.Sqrt(3), 1e-6)
+	near(t, "high", got.High, 2+4.302653/math.Sqrt(3), 1e-6)
+	if one := MeanInterval([]float64{4}, 0.95); one != (Interval{4, 4}) {
+		t.Errorf("one sample: %v", one)
+	}
+	panics(t, "level 1", func() { MeanInterval([]float64{1, 2}, 1) })
+}

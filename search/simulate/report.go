@@ -234,6 +234,6 @@ func (r *Recorded) meanCurves(runs []run) (fractions, times []float64) {
 }
 
 func estimate(samples []float64) Estimate {
-	interval := stats.Bootstrap{Resamples: 2000}.BCa(samples, stats.Mean)
+	interval := stats.MeanInterval(samples, 0.95)
 	return Estimate{Mean: stats.Mean(samples), Low: interval.Low, High: interval.High}
 }

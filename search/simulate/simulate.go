@@ -9,7 +9,7 @@
 //     any other. What the search takes to be best is judged by the recorded time,
 //     also where the search saw a noisy sample.
 //  3. The report has, per space and over all, the fraction of the optimum with
-//     bootstrap intervals over the seeds, the share of runs that came within
+//     intervals over the seeds, the share of runs that came within
 //     5 % and 1 %, and a score against random search. See Report.
 //
 // Rankings from ten seeds are noise; use a hundred.
