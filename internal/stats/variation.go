@@ -26,7 +26,8 @@ func Mean(samples []float64) float64 {
 	return mean
 }
 
-// MeanInterval returns Student's interval of the mean of independent samples at a level. One sample has one of no width.
+// MeanInterval returns Student's interval of the mean of independent samples at a level. That of one sample has no
+// width.
 func MeanInterval(samples []float64, level float64) Interval {
 	require("MeanInterval", samples)
 	requireLevel(level)
