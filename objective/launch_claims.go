@@ -1,8 +1,8 @@
 package objective
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -50,19 +50,18 @@ func (c claim) low() bool {
 // are any of them, and nothing tells them from others: the worker hears which they were when it is asked for their
 // results.
 func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, *worker.Fault, error) {
-	seeds := make([]byte, 0, 8*batch)
-	for range batch {
-		seeds = binary.LittleEndian.AppendUint64(seeds, rand.Uint64())
+	seeds := make([]uint64, batch)
+	for i := range seeds {
+		seeds[i] = rand.Uint64()
 	}
 	var known []int
 	if len(on.seeds) > 0 {
 		known = w.random.Perm(batch)[:min(len(on.seeds), batch)]
 	}
 	for i, launch := range known {
-		binary.LittleEndian.PutUint64(seeds[8*launch:], on.seeds[i])
+		seeds[launch] = on.seeds[i]
 	}
-	arranged := worker.Arrange{Pool: on.pool, Seeds: seeds, Cold: w.cold}
-	if fault, err := w.session.Arrange(ctx, arranged); fault != nil || err != nil {
+	if fault, err := w.arrange(ctx, on.pool, seeds); fault != nil || err != nil {
 		return claim{}, fault, err
 	}
 	timing, fault, err := w.session.Time(ctx, worker.Time{Samples: 1, Batch: batch})
@@ -70,8 +69,7 @@ func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, 
 		return claim{}, fault, err
 	}
 	if len(timing.Samples) != 1 || timing.Batch != batch || !(timing.Samples[0] >= 0) {
-		w.session.Distrust()
-		return claim{}, &worker.Fault{Kind: worker.Garbled, Detail: "an answer that has not what was asked for"}, nil
+		return claim{}, w.unasked(), nil
 	}
 	c := claim{timing.Samples[0], time.Duration(timing.Samples[0] * float64(batch) * 1e6), timing.Elapsed}
 	if c.total > c.seen {
@@ -79,25 +77,27 @@ func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, 
 		detail := fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.seen)
 		return c, &worker.Fault{Kind: worker.Contradicted, Detail: detail}, nil
 	}
-	result, fault, err := w.session.Collect(ctx, worker.Collect{})
-	if fault == nil {
-		fault = result.Damage
-	}
+	// What is damaged says more than what is wrong by it.
+	var wrong *worker.Fault
 	for i, launch := range known {
-		if fault == nil && err == nil {
-			fault, err = w.compare(ctx, launch, on.answers[i])
+		if wrong == nil && err == nil {
+			wrong, err = w.compare(ctx, launch, on.answers[i])
 		}
 	}
-	return c, fault, err
+	if err != nil || w.session.Client.Finished() {
+		return c, wrong, err
+	}
+	result, fault, err := w.session.Collect(ctx, worker.Collect{})
+	return c, cmp.Or(fault, result.Damage, wrong), err
 }
 
 // compare compares the results of a launch with their right answer.
 func (w *stopwatch) compare(ctx context.Context, launch int, answer check.Answer) (*worker.Fault, error) {
-	result, fault, err := w.session.Collect(ctx, worker.Collect{Results: true, Launch: launch})
+	outputs, fault, err := w.results(ctx, launch)
 	if fault != nil || err != nil {
 		return fault, err
 	}
-	mismatch, err := answer.Compare(result.Outputs)
+	mismatch, err := answer.Compare(outputs)
 	if mismatch == nil || err != nil {
 		return nil, err
 	}

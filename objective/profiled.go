@@ -51,7 +51,7 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 			result.Failure = failure
 			return nil
 		case failure != nil: // a process that dies or hangs there may do so by the profiler's fault
-			result.Trouble, result.Printed = errors.New(failure.String()), s.Printed()
+			result.Trouble, result.Printed = errors.New(failure.String()), s.Client.Printed()
 			return nil
 		}
 		_, fault, err := s.Profile(ctx, allowed)
@@ -59,13 +59,13 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 		case err != nil:
 			return err
 		case fault != nil:
-			result.Trouble, result.Printed = fault, s.Printed()
+			result.Trouble, result.Printed = fault, s.Client.Printed()
 			return nil
 		}
 		leaving, cancel := context.WithTimeout(ctx, allowed)
 		defer cancel()
-		result.Trouble = s.Leave(leaving)
-		result.Printed = s.Printed()
+		result.Trouble = s.Client.Leave(leaving)
+		result.Printed = s.Client.Printed()
 		return nil
 	})
 	if failure != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pawl/kernels"
-	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
 	"pawl/objective/check"
 	"pawl/objective/worker"
@@ -21,15 +20,17 @@ import (
 //
 //   - A sample is a request that does nothing but launch. What the worker claims that it
 //     took must agree with the time between request and answer here.
-//   - Each launch has inputs that were drawn for it, by seeds of this process: nothing
-//     that a kernel remembers is of use to it.
+//   - Each launch has inputs that were drawn for it, by this process: nothing
+//     that a kernel remembers is of use to it. They are in the worker's memory while this
+//     clock runs, and nothing runs in the worker while it does not: see pausedMemory.
 //   - In one sample of five, chosen at random, some launches, chosen at random, have inputs whose right answer is
 //     known and which this process of the kernel has not seen. Each launch has outputs of its own, and only this
 //     process knows which it will ask for.
 //   - After each sample the inputs and the bytes beside them are looked at.
 type stopwatch struct {
 	session *worker.Session
-	random  *rand.Rand // no kernel may foresee it
+	paused  *pausedMemory // nil where no worker can be paused
+	random  *rand.Rand    // no kernel may foresee it
 	// know returns some contents with known answers, by number.
 	know  func(ctx context.Context, number, launches int) (contents, error)
 	shown int  // how many of them the kernel has seen
@@ -97,12 +98,20 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t 
 	if err != nil {
 		return nil, err
 	}
-	size, err := bufferBytes(bindings, func(arguments.Binding) bool { return true })
-	if err != nil {
-		return nil, err
+	size, paused := 0, &pausedMemory{}
+	for _, b := range bindings {
+		bytes, err := b.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		size += bytes
+		paused.add(b, bytes)
+	}
+	if t.Caches != worker.Warm {
+		paused = nil // what this process writes is in the caches
 	}
 	w := &stopwatch{
-		session: s, cold: t.Caches != worker.Warm, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		session: s, cold: t.Caches != worker.Warm, paused: paused, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		most: max(min(batchBytes/max(size, 1), mostBatch), 1), tries: claimTries,
 	}
 	w.know = func(ctx context.Context, number, launches int) (contents, error) {

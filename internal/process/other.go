@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"os/exec"
 	"time"
 )
@@ -33,6 +34,12 @@ func (p *Process) CloseFiles() []string { return nil }
 
 // OpenFiles does nothing.
 func (p *Process) OpenFiles() {}
+
+// Pause does nothing: there is no way into the memory of another process either.
+func (p *Process) Pause() error { return errors.ErrUnsupported }
+
+// Resume does nothing.
+func (p *Process) Resume() {}
 
 // Memory is not known.
 func Memory() uint64 { return 0 }

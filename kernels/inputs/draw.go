@@ -145,25 +145,19 @@ type Content struct {
 
 // FillDrawn writes a buffer's content.
 func (s *Source) FillDrawn(buffer []byte, b arguments.Binding, load uint64, drawn Content) error {
-	renewal, pool := RenewalOf(b)
-	switch {
-	case drawn == Content{} || renewal == Kept:
+	if renewal, _ := RenewalOf(b); drawn == (Content{}) || renewal == Kept {
 		return s.Fill(buffer, b, load)
-	case renewal == Refilled:
-		return s.Fill(buffer, b, drawn.Seed)
 	}
-	from := make([]byte, pool.Bytes())
-	if err := s.Fill(from, pool.Binding, drawn.Pool); err != nil {
-		return err
-	}
-	pool.Draw(buffer, from, pool.Stream(drawn.Seed))
-	return nil
+	return s.FillLaunches(b, drawn.Pool, []uint64{drawn.Seed}, func(int) []byte { return buffer })
 }
 
 // Renews says that some input is new in every launch.
 func Renews(all []arguments.Binding) bool {
-	return slices.ContainsFunc(all, func(b arguments.Binding) bool {
-		renewal, _ := RenewalOf(b)
-		return renewal != Kept && (b.Restored || !b.Out && !b.Scratch)
-	})
+	return slices.ContainsFunc(all, Renewed)
+}
+
+// Renewed says that an argument is an input that is new in every launch.
+func Renewed(b arguments.Binding) bool {
+	renewal, _ := RenewalOf(b)
+	return renewal != Kept && (b.Restored || !b.Out && !b.Scratch)
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -235,8 +234,8 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 		return nil, err
 	}
 	if c.Timed != (inputs.Content{}) {
-		arranged := worker.Arrange{Pool: c.Timed.Pool, Seeds: binary.LittleEndian.AppendUint64(nil, c.Timed.Seed)}
-		if err := o.client.Arrange(ctx, arranged); err != nil {
+		arranged := worker.Arrange{Pool: c.Timed.Pool, Seeds: []uint64{c.Timed.Seed}}
+		if _, err := o.client.Arrange(ctx, arranged); err != nil {
 			return nil, err
 		}
 	}

@@ -3,7 +3,6 @@ package host
 import (
 	"fmt"
 	"runtime"
-	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -13,27 +12,35 @@ import (
 	"pawl/objective/worker"
 )
 
-// Arrange gives each of the launches that are timed next inputs of its own.
-func (d *Device) Arrange(a worker.Arrange) error {
+// Arrange gives each of the launches that are timed next inputs of its own, or room for them.
+func (d *Device) Arrange(a worker.Arrange) ([]worker.Region, error) {
 	d.arranged = &a
-	return d.arrange(a.Launches())
+	if err := d.arrange(max(len(a.Seeds), a.Launches)); err != nil {
+		return nil, err
+	}
+	var regions []worker.Region
+	for _, c := range present(d.buffers) {
+		regions = append(regions, c.block().region())
+	}
+	return regions, nil
 }
+
+// outside says that the client fills the inputs of timed launches.
+func (d *Device) outside() bool { return d.arranged != nil && d.arranged.Launches > 0 }
 
 // arrange gets the arguments of so many launches ready.
 func (d *Device) arrange(launches int) error {
-	if err := d.reach(unix.PROT_READ | unix.PROT_WRITE); err != nil {
-		return err
-	}
 	if err := d.layOut(launches); err != nil {
 		return err
 	}
 	for i, c := range present(d.buffers) {
+		c.outside = d.outside() && inputs.Renewed(d.loaded.Arguments[i])
 		switch {
 		case c.poisoned:
 			d.poisonNew(i)
 			continue
-		case d.arranged != nil && c.shared && c.count == 1:
-			continue // it is as it was loaded
+		case d.arranged != nil && c.shared && c.count == 1 || c.outside:
+			continue // it is as it was loaded, or will be filled
 		}
 		if err := d.fill(i); err != nil {
 			return err
@@ -45,7 +52,7 @@ func (d *Device) arrange(launches int) error {
 			return fmt.Errorf("caches cannot be flushed on %s", runtime.GOARCH)
 		}
 	}
-	return d.reach(unix.PROT_NONE) // nobody can bring it into the caches again
+	return nil
 }
 
 // cold says that launches find nothing in the caches. Each has copies of all buffers then: what launches share the
@@ -89,41 +96,14 @@ func (d *Device) layOut(launches int) (err error) {
 // fill gives an argument its content in all launches: that of the load, or what is drawn for each.
 func (d *Device) fill(i int) error {
 	argument, c := d.loaded.Arguments[i], d.buffers[i]
-	renewal, pool := inputs.Kept, inputs.Pool{}
-	if d.arranged != nil {
-		renewal, pool = inputs.RenewalOf(argument)
-	}
-	if renewal == inputs.Drawn {
-		return d.draw(c, pool)
+	if d.arranged != nil && !d.outside() && inputs.Renewed(argument) {
+		return d.source.FillLaunches(argument, d.arranged.Pool, d.arranged.Seeds, c.of)
 	}
 	for launch := range min(d.rounds, c.count) {
-		seed := d.loaded.Seed
-		if renewal == inputs.Refilled {
-			seed = d.arranged.Seed(launch)
-		}
-		if err := d.source.Fill(c.of(launch), argument, seed); err != nil {
+		if err := d.source.Fill(c.of(launch), argument, d.loaded.Seed); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// draw draws the content of each launch from the pool, on all cores.
-func (d *Device) draw(c *copies, pool inputs.Pool) error {
-	from := make([]byte, pool.Bytes())
-	if err := d.source.Fill(from, pool.Binding, d.arranged.Pool); err != nil {
-		return err
-	}
-	lanes := min(runtime.GOMAXPROCS(0), d.rounds)
-	var done sync.WaitGroup
-	for lane := range lanes {
-		done.Go(func() {
-			for launch := lane; launch < d.rounds; launch += lanes {
-				pool.Draw(c.of(launch), from, pool.Stream(d.arranged.Seed(launch)))
-			}
-		})
-	}
-	done.Wait()
 	return nil
 }
 

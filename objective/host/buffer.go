@@ -13,13 +13,10 @@ import (
 	"pawl/objective/worker"
 )
 
-// canary fills the bytes of a mapping that belong to no buffer.
-const canary = 0xa5
-
 // buffer is memory for one argument between two pages that nobody may touch.
 type buffer struct {
 	name    string
-	mapping []byte // guard page, body, guard page; more before and behind where the body has large pages
+	mapping []byte // guard page, body, guard page
 	body    []byte // the pages between the guards
 	data    []byte // the argument's bytes inside the body
 }
@@ -34,26 +31,16 @@ func newBuffer(name string, size, align int, layout worker.Layout) (*buffer, err
 	if layout == worker.Misaligned {
 		pages = (size + align + page - 1) / page * page
 	}
-	return mapBuffer(name, size, align, layout, pages, page)
-}
-
-// mapBuffer maps a body of so many bytes of pages, which begins at a multiple of unit.
-func mapBuffer(name string, size, align int, layout worker.Layout, pages, unit int) (*buffer, error) {
-	page := os.Getpagesize()
-	mapping, err := unix.Mmap(-1, 0, pages+page+unit, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	mapping, err := unix.Mmap(-1, 0, pages+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("memory for %s: %w", name, err)
 	}
-	before := unit - int(address(mapping))%unit // a page or more
-	b := &buffer{name: name, mapping: mapping, body: mapping[before : before+pages]}
-	for _, guard := range [][]byte{mapping[:before], mapping[before+pages:]} {
+	b := &buffer{name: name, mapping: mapping, body: mapping[page : page+pages]}
+	for _, guard := range [][]byte{mapping[:page], mapping[page+pages:]} {
 		if err := unix.Mprotect(guard, unix.PROT_NONE); err != nil {
 			b.free()
 			return nil, fmt.Errorf("guard page for %s: %w", name, err)
 		}
-	}
-	if unit > page {
-		_ = unix.Madvise(b.body, hugePages) // small ones do too
 	}
 	start := 0
 	switch layout {
@@ -65,7 +52,7 @@ func mapBuffer(name string, size, align int, layout worker.Layout, pages, unit i
 	}
 	b.data = b.body[start : start+size : start+size]
 	for _, slack := range b.slack() {
-		fillBytes(slack, canary)
+		fillBytes(slack, worker.Canary)
 		forbid(slack)
 	}
 	return b, nil
@@ -129,14 +116,14 @@ func fillBytes(b []byte, value byte) {
 }
 
 // canaries are what bytes beside a buffer are compared with.
-var canaries = bytes.Repeat([]byte{canary}, 4096)
+var canaries = bytes.Repeat([]byte{worker.Canary}, 4096)
 
 // overwritten is the place of the first byte that is no canary, or -1.
 func overwritten(b []byte) int {
 	for at := 0; at < len(b); at += len(canaries) {
 		piece := b[at:min(at+len(canaries), len(b))]
 		if !bytes.Equal(piece, canaries[:len(piece)]) {
-			return at + slices.IndexFunc(piece, func(x byte) bool { return x != canary })
+			return at + slices.IndexFunc(piece, func(x byte) bool { return x != worker.Canary })
 		}
 	}
 	return -1

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/ebitengine/purego"
+
 	"pawl/kernels/inputs"
 )
 
@@ -43,4 +45,21 @@ func (d *Device) poison(argument int, buffer []byte) {
 			buffer[at] = byte(next() >> 32)
 		}
 	}
+}
+
+// poisonScratch makes the C library fill what a kernel allocates: scratch that
+// is used before it is written must not look like zeros. The argument is the
+// byte that new memory is filled with; 0 turns it off, because a kernel that is
+// timed should not pay for it. It does nothing where the C library cannot.
+func poisonScratch(fill byte) {
+	tune, err := purego.Dlsym(purego.RTLD_DEFAULT, "mallopt")
+	if err != nil {
+		return // not the GNU C library
+	}
+	option := int32(-6) // M_PERTURB: new memory gets the complement of the value
+	value := uintptr(0)
+	if fill != 0 {
+		value = uintptr(^fill)
+	}
+	purego.SyscallN(tune, uintptr(option), value)
 }

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-	"golang.org/x/sys/unix"
 
 	"pawl/kernels/arguments"
 	"pawl/objective/worker"
@@ -45,9 +44,6 @@ func (d *Device) symbolContent(i int) ([]byte, error) {
 // setSymbols gives the variables of the source their content. It stays the same for all
 // launches, as it does where a program sets it once.
 func (d *Device) setSymbols() error {
-	if err := d.reach(unix.PROT_READ); err != nil {
-		return err
-	}
 	for i, variable := range d.symbols {
 		if variable == nil {
 			continue
@@ -65,7 +61,7 @@ func (d *Device) setSymbols() error {
 			}
 		}
 	}
-	return d.reach(unix.PROT_NONE)
+	return nil
 }
 
 // changedSymbol says that the kernel wrote to a variable that is an input.

@@ -94,6 +94,8 @@ type Client struct {
 	outputs  []int    // the sizes of what was loaded last; nil where unknown
 	nonces   []string // of the requests that were sent and not answered
 	ran      bool     // a kernel has run in it
+	paused   bool
+	memory   *os.File // the worker's; nil before it was paused
 	finished bool
 }
 
@@ -175,7 +177,7 @@ func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
 
 // Time takes samples of the loaded kernel.
 func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
-	began := time.Now()
+	began, paused := time.Now(), c.paused
 	a, err := c.await(ctx, c.send(request{Time: &t}))
 	if err != nil {
 		return Timing{}, err
@@ -185,13 +187,30 @@ func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 	}
 	timing := *a.reply.Timing
 	timing.Elapsed = a.at.Sub(began)
-	return timing, nil
+	if paused { // what goes on after its answer is in the time
+		_, err = c.Pause()
+		timing.Elapsed = time.Since(began)
+	}
+	return timing, err
 }
 
 // Arrange gets inputs ready for the launches that are timed next.
-func (c *Client) Arrange(ctx context.Context, a Arrange) error {
-	_, err := c.call(ctx, request{Arrange: &a})
-	return err
+func (c *Client) Arrange(ctx context.Context, a Arrange) ([]Region, error) {
+	reply, err := c.call(ctx, request{Arrange: &a})
+	return reply.Regions, err
+}
+
+// Pause stops whatever runs in the worker's process until the next call, and returns its memory, by address. A timing
+// of a paused worker pauses it again. An error says that the system does not do that.
+func (c *Client) Pause() (memory *os.File, err error) {
+	if c.memory == nil {
+		c.memory, err = os.OpenFile(fmt.Sprintf("/proc/%d/mem", c.process.Pid), os.O_RDWR, 0)
+	}
+	if err == nil {
+		err = c.process.Pause()
+	}
+	c.paused = err == nil
+	return c.memory, err
 }
 
 // Collect returns what the launches that were timed last have left behind.
@@ -288,7 +307,9 @@ func (c *Client) status() syscall.WaitStatus {
 
 // Close ends the worker. It is safe to call at any time, more than once.
 func (c *Client) Close() {
+	c.memory.Close() // nil where there is none
 	if !c.finished {
+		c.process.Resume()
 		c.process.Requests.Close() // a healthy worker leaves at the end of its pipe
 		select {
 		case <-c.process.Ended:

@@ -30,6 +30,10 @@ func (c *Client) send(requests ...request) <-chan error {
 		c.ran = c.ran || requests[i].Load == nil
 	}
 	c.output.Recount()
+	if c.paused {
+		c.paused = false
+		c.process.Resume()
+	}
 	go func() {
 		for _, r := range requests {
 			if err := writeFrame(c.process.Requests, r); err != nil {

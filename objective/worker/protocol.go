@@ -114,19 +114,27 @@ type Time struct {
 // Arrange asks a device that hands its results over to give inputs to each of the launches
 // that are timed next. Each has outputs of its own as well, so that a kernel cannot know whose are collected.
 type Arrange struct {
-	// Pool is the seed of the pool that all inputs are drawn from, and Seeds are those of the launches, of 8 bytes each:
-	// numbers as text would take longer to read than to use.
-	Pool  uint64 `json:"pool"`
-	Seeds []byte `json:"seeds"`
+	// Pool is the seed of the pool that all inputs are drawn from, and Seeds are those of the launches.
+	Pool  uint64   `json:"pool,omitempty"`
+	Seeds []uint64 `json:"seeds,omitempty"`
 	// Cold asks that launches find none of their buffers in the caches.
 	Cold bool `json:"cold,omitempty"`
+	// Launches is how many there are where the client writes the inputs: see Client.Pause. There are no seeds then.
+	Launches int `json:"launches,omitempty"`
 }
 
-// Launches is how many there are.
-func (a Arrange) Launches() int { return len(a.Seeds) / 8 }
+// Canary fills the bytes beside buffers and between copies.
+const Canary = 0xa5
 
-// Seed is that of a launch.
-func (a Arrange) Seed(launch int) uint64 { return binary.LittleEndian.Uint64(a.Seeds[8*launch:]) }
+// copyGap is the least distance of copies, and what their starts are a multiple of: a cache line, of which nothing may
+// be written.
+const copyGap = 64
+
+// Stride is the distance of the copies of a buffer with a size and an alignment.
+func Stride(size, align int) int {
+	align = max(align, copyGap)
+	return (size + copyGap + align - 1) / align * align
+}
 
 // Collect asks for what the launches that were timed last have left behind: damage, or the results of one of them.
 type Collect struct {
@@ -213,8 +221,8 @@ type Device interface {
 // Arranging is a Device that hands its results over, also those of timed launches.
 type Arranging interface {
 	Device
-	// Arrange gives inputs to each launch.
-	Arrange(Arrange) error
+	// Arrange gives inputs to each launch, and says where those of the first are; the others follow.
+	Arrange(Arrange) ([]Region, error)
 	// Collect returns outputs, or looks for damage.
 	Collect(Collect) (Result, error)
 }

@@ -135,7 +135,7 @@ func serveRequest(device Device, r request) (reply response, err error) {
 		timing, err = device.Time(*r.Time)
 		reply.Timing = &timing
 	case r.Arrange != nil: // which only devices are asked for that hand their results over
-		err = device.(Arranging).Arrange(*r.Arrange)
+		reply.Regions, err = device.(Arranging).Arrange(*r.Arrange)
 	case r.Collect != nil:
 		reply.Result, err = device.(Arranging).Collect(*r.Collect)
 	default:

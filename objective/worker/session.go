@@ -109,10 +109,8 @@ func (s *Session) Time(ctx context.Context, t Time) (Timing, *Fault, error) {
 }
 
 // Arrange gets inputs ready for the launches that are timed next.
-func (s *Session) Arrange(ctx context.Context, a Arrange) (*Fault, error) {
-	ctx, cancel := Allow(ctx, s.Allowed)
-	defer cancel()
-	return s.split(s.Client.Arrange(ctx, a))
+func (s *Session) Arrange(ctx context.Context, a Arrange) ([]Region, *Fault, error) {
+	return call(ctx, s, s.Allowed, a, s.Client.Arrange)
 }
 
 // Collect returns what the launches that were timed last have left behind.
@@ -130,12 +128,6 @@ func (s *Session) Conclude(ctx context.Context) (*Fault, error) {
 func (s *Session) Profile(ctx context.Context, allowed time.Duration) (Result, *Fault, error) {
 	return call(ctx, s, allowed, Run{Profiled: true}, s.Client.Run)
 }
-
-// Leave ends the worker and waits for the tool that runs it, which may have a file to write.
-func (s *Session) Leave(ctx context.Context) error { return s.Client.Leave(ctx) }
-
-// Printed is the end of what the worker and the tool have printed.
-func (s *Session) Printed() string { return s.Client.Printed() }
 
 // call makes a call of the worker with a time limit.
 func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argument A,

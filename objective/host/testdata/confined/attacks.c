@@ -1,9 +1,12 @@
 /* Doubles a vector by attacking its worker: it returns at once, and works when nobody looks at
  * the clock. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { good, lazy_filter, lazy_fault, hidden_memory, hidden_memory_later, kept_file, patched_worker };
+enum { good, lazy_filter, lazy_fault, hidden_memory, hidden_memory_later, kept_file, patched_worker, looks_on, mapped_clock };
 
 static const float *inputs;
 static float *outputs;
@@ -61,8 +64,75 @@ static void trap_mprotect(void) {
 
 static int memory = -1, calls;
 
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
+
+/* Aborts where it runs while the first input changes: it could work on what it sees before the clock starts. The system
+ * compares for it, which no hidden memory crashes, and the thread makes hidden memory readable. */
+static uint32_t *watched;
+static volatile int sights;
+static void *look_on(void *unused) {
+	uint32_t last = 0;
+	double before = 0;
+	for (;;) {
+		double looked = now();
+		long same = syscall(SYS_futex, watched, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, watched, last);
+		if (same < 0 && errno == EFAULT) {
+			mprotect((void *)((uintptr_t)watched & ~(uintptr_t)4095), 4096, PROT_READ | PROT_WRITE);
+		} else if (same < 0 && errno == EAGAIN) {
+			if (last != 0 && now() - before < 20e-6) abort();
+			last = *watched;
+			sights++;
+		}
+		before = looked;
+	}
+	return unused;
+}
+
+static void begin_to_look(const float *x) {
+	pthread_t thread;
+	if (watched) return;
+	watched = (uint32_t *)x;
+	pthread_create(&thread, NULL, look_on, NULL);
+}
+
+#ifdef __x86_64__
+/* A page that makes the launches of pawl_time from wherever it is entered, and says that they took a microsecond. */
+__asm__(".section .text.page,\"ax\"\n.balign 4096\nmapped_page:\n.fill 4000,1,0x90\n"
+	"push %rbx\npush %rbp\npush %r12\nmov %rdi,%rbx\nmov %rsi,%rbp\nmov %rdx,%r12\n"
+	"1: test %r12,%r12\njle 2f\nmov (%rbp),%rdi\ncall *%rbx\nadd $8,%rbp\ndec %r12\njmp 1b\n"
+	"2: mov $1000,%eax\npop %r12\npop %rbp\npop %rbx\nret\n.balign 4096\n.text\n");
+extern const char mapped_page[];
+
+static int own_file = -1;
+static off_t own_offset;
+static char *clock_code;
+static int find(struct dl_phdr_info *library, size_t size, void *unused) {
+	(void)size, (void)unused;
+	if (!library->dlpi_name[0]) return 0;
+	for (int i = 0; i < library->dlpi_phnum; i++) {
+		uintptr_t from = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr, at = (uintptr_t)mapped_page;
+		if (library->dlpi_phdr[i].p_type != PT_LOAD || at < from || at >= from + library->dlpi_phdr[i].p_memsz) continue;
+		own_file = open(library->dlpi_name, O_RDONLY);
+		own_offset = (off_t)(at - from + library->dlpi_phdr[i].p_offset);
+	}
+	void *handle = dlopen(library->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+	if (handle && !clock_code) clock_code = dlsym(handle, "pawl_time");
+	return 0;
+}
+
+static void map_clock(void) {
+	dl_iterate_phdr(find, NULL);
+	void *page = (void *)((uintptr_t)clock_code & ~(uintptr_t)4095);
+	if (!page || mmap(page, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, own_file, own_offset) != page) abort();
+	close(own_file);
+}
+#endif
+
 __attribute__((constructor)) static void loading(void) {
 	switch (MODE) {
+#ifdef __x86_64__
+	case mapped_clock: map_clock(); break;
+#endif
 	case lazy_filter: handle(SIGSYS, on_call); trap_mprotect(); break;
 	case lazy_fault: handle(SIGSEGV, on_fault); break;
 	case hidden_memory: memory = open("/proc/self/mem", O_RDONLY); break;
@@ -87,6 +157,10 @@ void twice(const float *x, float *y, int32_t N) {
 			y[i] = 2 * value;
 		}
 		return;
+	case looks_on:
+		if (++calls > 12) begin_to_look(x); /* the first after the checks has the memory that all samples begin with */
+		if (calls > 20000 && !sights) abort();
+		break;
 	case patched_worker: {
 		uintptr_t code = (uintptr_t)clock_gettime & ~(uintptr_t)4095;
 		if (mprotect((void *)code, 8192, PROT_READ | PROT_WRITE | PROT_EXEC)) abort();
