@@ -22,6 +22,8 @@ func Confine() error {
 	for number := range openFiles(os.Getpid()) {
 		_ = unix.Close(number) // inherited, and of no use here
 	}
+	// It ends with the thread that started it, which lives as long as its process, also while it is paused.
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 	rules := confinement(uint32(os.Getpid()))
 	program := unix.SockFprog{Len: uint16(len(rules)), Filter: &rules[0]}
 	// Without the second flag older systems would also slow down the processor, against attacks

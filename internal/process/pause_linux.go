@@ -7,7 +7,7 @@ import (
 )
 
 // Pause stops all threads of a confined process until Resume, and returns when none runs. The process cannot refuse
-// it, nor end it. The system ends a paused process with this one, as a group that nobody looks after.
+// it, nor end it.
 func (p *Process) Pause() error {
 	err := Confines()
 	if err == nil {
