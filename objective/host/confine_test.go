@@ -84,7 +84,8 @@ func TestAttacksOnTheWorkerFail(t *testing.T) {
 	t.Parallel()
 	requireConfinement(t)
 	for mode, want := range map[string]string{
-		"lazy_filter": "wrong, crashed, went on", "lazy_fault": "wrong, out of bounds, crashed", "hidden_memory": "left a file open",
+		"lazy_filter": "wrong, crashed, went on", "lazy_fault": "wrong, out of bounds, crashed",
+		"hidden_memory":       "left a file open",
 		"hidden_memory_later": "wrong", "kept_file": "left a file open", "patched_worker": "aborted",
 	} {
 		b := open(t, confinedFiles(t, "attacks.c", "  MODE: {values: [good, lazy_filter, lazy_fault, hidden_memory, "+
@@ -100,7 +101,8 @@ func TestAttacksOnTheWorkerFail(t *testing.T) {
 // while they come, never does. Nor does it help to put other code in the place of the worker's clock.
 func TestNothingOfAKernelRunsWhileInputsAreWritten(t *testing.T) {
 	requireConfinement(t)
-	b := open(t, confinedFiles(t, "attacks.c", "  MODE: {values: [good, looks_on, mapped_clock], default: good}"), host.Options{})
+	modes := "  MODE: {values: [good, looks_on, mapped_clock], default: good}"
+	b := open(t, confinedFiles(t, "attacks.c", modes), host.Options{})
 	good := b.measure(t, "MODE=good", 0)
 	for _, mode := range []string{"looks_on", "mapped_clock"} {
 		outcome := b.measure(t, "MODE="+mode, 0)
