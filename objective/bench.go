@@ -2,11 +2,9 @@ package objective
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"pawl/kernels"
-	"pawl/kernels/arguments"
 	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/space"
@@ -130,9 +128,15 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 		if err != nil {
 			return err
 		}
-		written, err := bufferBytes(bindings, func(b arguments.Binding) bool { return b.Out && !b.Restored })
-		if err != nil {
-			return err
+		written := 0
+		for _, b := range bindings {
+			size, err := b.Bytes()
+			if err != nil {
+				return err
+			}
+			if b.Out && !b.Restored {
+				written += size
+			}
 		}
 		floor = max(floor, 1e3*float64(written)/roofline.Bytes)
 	}
@@ -140,15 +144,4 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 		outcome.Samples = nil
 	}
 	return nil
-}
-
-// bufferBytes is the size of some buffers.
-func bufferBytes(bindings []arguments.Binding, counts func(arguments.Binding) bool) (total int, err error) {
-	for _, b := range bindings {
-		if counts(b) {
-			size, sizeErr := b.Bytes()
-			total, err = total+size, errors.Join(err, sizeErr)
-		}
-	}
-	return total, err
 }
