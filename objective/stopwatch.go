@@ -107,11 +107,12 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t 
 		size += bytes
 		paused.add(b, bytes)
 	}
-	if t.Caches != worker.Warm {
+	cold := t.Caches != worker.Warm
+	if cold {
 		paused = nil // what this process writes is in the caches
 	}
 	w := &stopwatch{
-		session: s, cold: t.Caches != worker.Warm, paused: paused, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		session: s, cold: cold, paused: paused, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		most: max(min(batchBytes/max(size, 1), mostBatch), 1), tries: claimTries,
 	}
 	w.know = func(ctx context.Context, number, launches int) (contents, error) {

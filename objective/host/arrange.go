@@ -18,11 +18,15 @@ func (d *Device) Arrange(a worker.Arrange) ([]worker.Region, error) {
 	if err := d.arrange(max(len(a.Seeds), a.Launches)); err != nil {
 		return nil, err
 	}
-	var regions []worker.Region
+	return d.regions(), nil
+}
+
+// regions are where the buffers of launches are.
+func (d *Device) regions() (regions []worker.Region) {
 	for _, c := range present(d.buffers) {
 		regions = append(regions, c.block().region())
 	}
-	return regions, nil
+	return regions
 }
 
 // outside says that the client fills the inputs of timed launches.

@@ -70,14 +70,7 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	if err := d.arrange(1); err != nil {
 		return nil, err
 	}
-	if err := d.setSymbols(); err != nil {
-		return nil, err
-	}
-	var regions []worker.Region
-	for _, c := range present(d.buffers) {
-		regions = append(regions, c.first.region())
-	}
-	return regions, nil
+	return d.regions(), d.setSymbols()
 }
 
 func (d *Device) open(module, support string) error {
