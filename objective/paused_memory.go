@@ -26,7 +26,6 @@ type pausedBuffer struct {
 	content      []byte // of a renewed input, with the bytes between launches
 }
 
-// add adds an argument, if it is a buffer.
 func (m *pausedMemory) add(b arguments.Binding, size int) {
 	if b.IsBuffer() {
 		m.buffers = append(m.buffers, pausedBuffer{Binding: b, size: size, stride: worker.Stride(size, b.Align)})
