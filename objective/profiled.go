@@ -1,10 +1,8 @@
 package objective
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"pawl/objective/worker"
@@ -73,39 +71,3 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 	}
 	return result, err
 }
-
-// Count runs a point on a device that shares the worker's memory and returns what the machine's
-// own counters say about one launch. An error that wraps ErrNoProfiler means that it has none, or
-// none of the processor's: what the system counts is returned all the same.
-func (e *Evaluator) Count(ctx context.Context, p Prepared) (counted map[string]float64, failure *Failure, err error) {
-	if p.Failure != nil {
-		return nil, p.Failure, nil
-	}
-	why := ""
-	damaged, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) error {
-		var err error
-		if failure, err = e.check(ctx, s, p, e.WorkloadCase()); err != nil || failure != nil {
-			return err
-		}
-		// The first launch starts threads and touches pages; the last one counts.
-		for range countedLaunches {
-			result, fault, err := s.Profile(ctx, e.options.RunTimeout)
-			if err != nil || fault != nil {
-				failure = faultFailure(Bench, fault)
-				return err
-			}
-			counted, why = result.Counters, result.NoCounters
-		}
-		return nil
-	})
-	if damaged != nil {
-		return nil, damaged, nil
-	}
-	if _, hardware := counted["instructions"]; err == nil && failure == nil && !hardware {
-		err = fmt.Errorf("%w: %s", ErrNoProfiler, cmp.Or(why, "this machine's counters cannot be read"))
-	}
-	return counted, failure, err
-}
-
-// countedLaunches is how often a kernel runs before its last launch is counted, and that one.
-const countedLaunches = 3

@@ -13,7 +13,7 @@ func exampleProfile() Profile {
 	return Profile{
 		Point: examplePoint(1), Workload: "w", Tool: "Nsight Compute", Report: "a.ncu-rep", Created: time.Unix(1e9, 0),
 		Binary:  "binary 1",
-		Metrics: profile.Metrics{"gpu__time_duration.sum": {Value: 1e-6, Unit: "second"}},
+		Metrics: profile.Metrics{"gpu__time_duration.sum": 1e-6},
 	}
 }
 

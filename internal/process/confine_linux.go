@@ -120,7 +120,6 @@ func confinement(own uint32) []unix.SockFilter {
 	on(unix.SYS_RT_SIGACTION, null(1)...)
 	on(unix.SYS_PRLIMIT64, null(2)...)
 	on(unix.SYS_PRCTL, oneOf(0, unix.PR_SET_NAME, unix.PR_GET_NAME, unix.PR_SET_VMA)...)
-	on(unix.SYS_PERF_EVENT_OPEN, oneOf(1, 0)...)
 	// A thread may choose its own cores. For others nothing happens: their number may be any
 	// process's, and a runtime that pins its threads gives up where it is refused.
 	on(unix.SYS_SCHED_SETAFFINITY, unix.SockFilter{Code: load, K: argument(0)},

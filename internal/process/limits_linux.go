@@ -97,10 +97,10 @@ func (p *Process) limitFiles(most uint64) {
 	}
 }
 
-// runtimeFile reports whether a descriptor is one that Go's runtime keeps, or a counter.
+// runtimeFile reports whether a descriptor is one that Go's runtime keeps.
 func runtimeFile(link string) bool {
 	switch link {
-	case "anon_inode:[eventpoll]", "anon_inode:[eventfd]", "anon_inode:[perf_event]":
+	case "anon_inode:[eventpoll]", "anon_inode:[eventfd]":
 		return true
 	}
 	return strings.HasPrefix(link, "/sys/fs/cgroup/") || strings.HasPrefix(link, "/proc/self/cgroup")

@@ -40,7 +40,6 @@ type Device struct {
 	confined bool
 	effects  effects
 	random   *rand.Rand // no kernel may foresee it
-	events   *events    // what a profiled run counts; opened for the first
 	// plausible says that the last run had poison that looks like results.
 	plausible bool
 }
@@ -175,7 +174,7 @@ func (d *Device) release() {
 // Run runs the kernel once on poisoned outputs. The poison alternates between
 // runs, so that no right answer can hide an element that was never written: bytes
 // that are no number in any float type, then random numbers like any others.
-func (d *Device) Run(run worker.Run) (worker.Result, error) {
+func (d *Device) Run(worker.Run) (worker.Result, error) {
 	if d.call == 0 {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
@@ -195,26 +194,12 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if err := d.restore(); err != nil {
 		return worker.Result{}, err
 	}
-	if run.Profiled && d.events == nil {
-		d.events = openEvents()
-	}
 	poisonScratch(scratch)
-	var before map[string]float64
-	if run.Profiled {
-		before = d.events.read()
-	}
 	d.launch(1)
-	var counted map[string]float64
-	if run.Profiled {
-		counted = since(before, d.events.read())
-	}
 	poisonScratch(0)
 	result, err := d.Collect(worker.Collect{Results: true})
 	result.Damage = d.damage()
 	d.effects.of(&result)
-	if run.Profiled {
-		result.Counters, result.NoCounters = counted, d.events.denied
-	}
 	return result, err
 }
 

@@ -95,15 +95,6 @@ var counted = append([]figure{
 	{name: "threads a block", counter: "launch__block_size", floor: 8},
 	{name: "clock", counter: clock, unit: "hz", floor: 1e8},
 	{name: "bytes used of a loaded sector", counter: bytesPerSector, floor: 1},
-	// On a processor.
-	{name: "instructions", counter: "instructions", floor: 1e3},
-	{name: "cycles", counter: "cycles", floor: 1e3},
-	{name: "cache references", counter: "cache references", floor: 1e3},
-	{name: "cache misses", counter: "cache misses", floor: 1e3},
-	{name: "branches", counter: "branches", floor: 1e3},
-	{name: "branch misses", counter: "branch misses", floor: 1e3},
-	{name: "page faults", counter: "page faults", floor: 10},
-	{name: "processor time (ns)", counter: "processor nanoseconds", floor: 1e3},
 }, waits()...)
 
 // waits are the shares of the warps' time that are spent at something.
@@ -120,7 +111,7 @@ func waits() (list []figure) {
 	return list
 }
 
-var compiled = append([]figure{
+var compiled = []figure{
 	resource("bytes spilled a thread", "", 4, func(r *objective.Resources) int { return r.SpillStores + r.SpillLoads }),
 	resource("registers a thread", "", 4, func(r *objective.Resources) int { return r.Registers }),
 	resource("shared memory a block", "byte", 1024, func(r *objective.Resources) int { return r.Shared + r.StaticShared }),
@@ -131,7 +122,7 @@ var compiled = append([]figure{
 		return r.Occupancy.Warps
 	}),
 	{"waves", "", "", 0.1, 0, func(f Facts) (float64, bool) { return Facts{Resources: f.Resources}.wavesOf() }},
-}, codeFigures()...)
+}
 
 // resource is a figure that the compiler says; one below 0 is unknown.
 func resource(name, unit string, floor float64, of func(*objective.Resources) int) figure {
@@ -142,25 +133,6 @@ func resource(name, unit string, floor float64, of func(*objective.Resources) in
 		value := of(f.Resources)
 		return float64(value), value >= 0
 	}}
-}
-
-func codeFigures() (list []figure) {
-	for _, part := range []struct {
-		where string
-		of    func(*Mix) Counts
-	}{{"in the hot loop", func(m *Mix) Counts { return m.Loop }}, {"in all", func(m *Mix) Counts { return m.All }}} {
-		for _, kind := range [][2]string{{Instructions, "instructions"}, {tensor, "tensor-core instructions"},
-			{"local", "local-memory instructions"}, {"shared", "shared-memory instructions"},
-			{"global", "global-memory instructions"}, {"barrier", "barriers"}, {"special", "special functions"}} {
-			list = append(list, figure{kind[1] + " " + part.where, "", "", 4, 0, func(f Facts) (float64, bool) {
-				if f.Mix == nil {
-					return 0, false
-				}
-				return float64(part.of(f.Mix)[kind[0]]), true
-			}})
-		}
-	}
-	return list
 }
 
 // Compare says what differs between two launches.

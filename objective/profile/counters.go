@@ -5,26 +5,14 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// Metric is a value in base units.
-type Metric struct {
-	Value float64 `json:"value"`
-	// Unit is a base unit such as second, byte/second or %; empty for a plain number.
-	Unit string `json:"unit,omitempty"`
-}
-
-// Metrics are the counters of one launch, by the profiler's own names.
-type Metrics map[string]Metric
-
-// Get returns the value of a counter, if it is there.
-func (m Metrics) Get(name string) (float64, bool) {
-	metric, there := m[name]
-	return metric.Value, there
-}
+// Metrics are the counters of one launch, by the profiler's own names, in base units: seconds, bytes, per cent.
+type Metrics map[string]float64
 
 // Launch is what was printed about one launch: the function's name, empty where the report has none, and the columns
 // that hold a number.
@@ -51,9 +39,11 @@ var described = map[string]bool{
 // ErrNoLaunch says that a report has nothing in it.
 var ErrNoLaunch = errors.New("the report has no launch in it")
 
-// ReadNsight reads what `ncu --page raw --csv` prints, in any order of columns, units and
-// language. Lines before the header, of the profiled program or of ncu, are passed over. Values are turned into base
-// units by the unit that stands with them; one that is not known is kept as it is.
+// errUnits says that a report was printed for people.
+var errUnits = errors.New("its units vary: print it by ncu --page raw --csv --print-units base")
+
+// ReadNsight reads what `ncu --page raw --csv --print-units base` prints, in any order of columns. Lines before the
+// header, of the profiled program or of ncu, are passed over.
 func ReadNsight(text []byte) ([]Launch, error) {
 	start := headerStart(text)
 	if start < 0 {
@@ -63,33 +53,18 @@ func ReadNsight(text []byte) ([]Launch, error) {
 	reader := csv.NewReader(bytes.NewReader(text[start:]))
 	reader.FieldsPerRecord = -1
 	reader.LazyQuotes = true
-	reader.Comma = separator(text[start:])
-	header, err := reader.Read()
+	rows, err := reader.ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("the column names: %w", err)
+		return nil, fmt.Errorf("the report: %w", err)
 	}
-	var rows [][]string
-	for {
-		row, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d of the report: %w", len(rows)+2, err)
-		}
-		if len(row) < len(header)/2 {
-			continue // a line of ncu's own among the others
-		}
-		rows = append(rows, row)
-	}
-	return launches(header, rows)
+	return launches(rows[0], rows[1:])
 }
 
 // Longest returns the launch that took longest, the first where no times are known.
 func Longest(all []Launch) *Launch {
 	longest := &all[0]
 	for i := range all {
-		if all[i].Metrics[duration].Value > longest.Metrics[duration].Value {
+		if all[i].Metrics[duration] > longest.Metrics[duration] {
 			longest = &all[i]
 		}
 	}
@@ -111,72 +86,34 @@ func headerStart(text []byte) int {
 	return -1
 }
 
-// separator is the character between the cells of the header.
-func separator(text []byte) rune {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	best := ','
-	for _, candidate := range []rune{';', '\t'} {
-		if bytes.Count(line, []byte(string(candidate))) > bytes.Count(line, []byte(string(best))) {
-			best = candidate
-		}
-	}
-	return best
-}
-
-// scaled multiplies, without the rounding of a factor such as 1e-6.
-func scaled(value, factor float64) float64 {
-	if factor < 1 {
-		return value / math.Round(1/factor)
-	}
-	return value * factor
-}
-
 func launches(header []string, rows [][]string) ([]Launch, error) {
-	names := make([]string, len(header))
-	id := -1
-	for i, name := range header {
-		names[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
-		if names[i] == idColumn {
-			id = i
-		}
+	id := slices.Index(header, idColumn)
+	if id < 0 {
+		return nil, fmt.Errorf("%w: its columns are not separated by commas", ErrNoLaunch)
 	}
-	cell := func(row []string, i int) string {
-		if i < 0 || i >= len(row) {
-			return ""
-		}
-		return strings.TrimSpace(row[i])
-	}
-	var units []string
-	if len(rows) > 0 && cell(rows[0], id) == "" { // the row of units has no number
-		units, rows = rows[0], rows[1:]
-	}
-	var numbers []string
-	for _, row := range rows {
-		for i := range names {
-			if !described[names[i]] {
-				numbers = append(numbers, cell(row, i))
+	// A line of ncu's own among the others is short.
+	rows = slices.DeleteFunc(rows, func(row []string) bool { return len(row) < len(header)/2 || len(row) <= id })
+	if len(rows) > 0 && rows[0][id] == "" { // the row of units has no number
+		for i, unit := range rows[0] {
+			if header[i] == duration && unit != "ns" && unit != "nsecond" {
+				return nil, errUnits
 			}
 		}
-	}
-	written, err := findNotation(numbers)
-	if err != nil {
-		return nil, err
+		rows = rows[1:]
 	}
 	var all []Launch
 	for _, row := range rows {
 		launch := Launch{Metrics: Metrics{}}
-		for i, name := range names {
+		for i, name := range header[:min(len(header), len(row))] {
+			value, err := strconv.ParseFloat(strings.ReplaceAll(row[i], ",", ""), 64)
 			switch {
 			case name == kernelColumn:
-				launch.Kernel = cell(row, i)
-			case name == "" || described[name]:
+				launch.Kernel = row[i]
+			case name == "" || described[name] || err != nil || math.IsInf(value, 0) || math.IsNaN(value):
+			case strings.HasPrefix(name, "gpu__time_duration"): // in nanoseconds
+				launch.Metrics[name] = value / 1e9
 			default:
-				if value, ok := written.parse(cell(row, i)); ok {
-					base, factor := baseUnit(cell(units, i))
-					if value = scaled(value, factor); !math.IsInf(value, 0) {
-						launch.Metrics[name] = Metric{value, base}
-					}
-				}
+				launch.Metrics[name] = value
 			}
 		}
 		if len(launch.Metrics) > 0 {

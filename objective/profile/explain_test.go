@@ -98,7 +98,7 @@ func TestPlantedRegression(t *testing.T) {
 		fmaBusy:      23,
 		issueBusy:    50,
 	} {
-		before.Metrics[counter] = Metric{Value: value}
+		before.Metrics[counter] = value
 	}
 	want := "It takes 25.9 times as long: more time is lost to bank conflicts; before: 0 % of the passes over shared " +
 		"memory are repeats (17.8 million where 17.8 million would do); now: 97 % of the passes over shared memory are " +
@@ -143,7 +143,7 @@ func TestTraffic(t *testing.T) {
 			sectorsRead:    test.read,
 			sectorsFetched: test.fetched, bytesRead: sectorBytes * test.fetched, bytesWritten: sectorBytes * test.written,
 		} {
-			f.Metrics[counter] = Metric{Value: million * value}
+			f.Metrics[counter] = million * value
 		}
 		memory := f.levels()[2]
 		if math.Abs(memory.vain-test.vain) > 1e-9 || math.Abs(memory.local-test.spilled) > 1e-9 {
@@ -166,7 +166,7 @@ func TestEveryRuleApplies(t *testing.T) {
 	with := func(name string, values map[string]float64) Facts {
 		f := recorded(t, name)
 		for counter, value := range values {
-			f.Metrics[counter] = Metric{Value: value}
+			f.Metrics[counter] = value
 		}
 		return f
 	}
@@ -307,7 +307,7 @@ func TestCompare(t *testing.T) {
 
 // Without a profiler the compiler's figures say why, if they change in the right direction.
 func TestCompareFigures(t *testing.T) {
-	launch := func(milliseconds float64, spills, warps, instructions int) Facts {
+	launch := func(milliseconds float64, spills, warps int) Facts {
 		return Facts{
 			Milliseconds: milliseconds,
 			Resources: &objective.Resources{
@@ -315,23 +315,21 @@ func TestCompareFigures(t *testing.T) {
 				SpillStores: spills,
 				Occupancy:   &occupancy.Occupancy{Warps: warps, Of: 64},
 			},
-			Mix: &Mix{Loop: Counts{Instructions: instructions}},
 		}
 	}
 	for name, test := range map[string]struct {
 		before, after Facts
 		want          string
 	}{
-		"spills": {launch(1, 0, 32, 100), launch(2, 400, 32, 100),
+		"spills": {launch(1, 0, 32), launch(2, 400, 32),
 			"It takes 2 times as long: by what the compiler says, bytes spilled a thread: 0 → 400"},
-		"warps": {launch(2, 0, 16, 100), launch(1, 0, 32, 100),
+		"warps": {launch(2, 0, 16), launch(1, 0, 32),
 			"It is 2 times as fast: by what the compiler says, warps that fit: 16 → 32"},
-		"instructions": {launch(1, 0, 32, 100), launch(1.4, 0, 32, 150), "instructions in the hot loop: 100 → 150"},
-		"other way":    {launch(1, 0, 32, 150), launch(1.4, 0, 32, 100), "no single counter explains that"},
-		"nothing":      {launch(1, 0, 32, 100), launch(1.4, 0, 32, 100), "nothing that the compiler knows has changed"},
-		"no time": {launch(0, 0, 32, 100), launch(0, 400, 32, 100),
+		"other way": {launch(1, 400, 32), launch(1.4, 0, 32), "no single counter explains that"},
+		"nothing":   {launch(1, 0, 32), launch(1.4, 0, 32), "nothing that the compiler knows has changed"},
+		"no time": {launch(0, 0, 32), launch(0, 400, 32),
 			"The largest change is bytes spilled a thread: 0 → 400."},
-		"same": {launch(1, 0, 32, 100), launch(1.001, 0, 32, 100), "Both take the same time."},
+		"same": {launch(1, 0, 32), launch(1.001, 0, 32), "Both take the same time."},
 	} {
 		if c := Compare(test.before, test.after); !strings.Contains(c.Why, test.want) || c.Profiled {
 			t.Errorf("%s: %s", name, c.Why)

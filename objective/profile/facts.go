@@ -10,10 +10,8 @@ import (
 type Facts struct {
 	// Metrics are a profiler's counters; nil where none has looked.
 	Metrics Metrics `json:"metrics,omitempty"`
-	// Resources is what the compiler says; nil on the processor. Mix is what the machine code consists of; nil where
-	// unknown.
+	// Resources is what the compiler says; nil on the processor.
 	Resources *objective.Resources `json:"resources,omitempty"`
-	Mix       *Mix                 `json:"mix,omitempty"`
 	// Milliseconds is the time of a launch, measured without a profiler; 0 where it was not.
 	Milliseconds float64 `json:"milliseconds,omitempty"`
 	// Flops and Bytes are of one launch by the manifest's formulas; 0 where it has none.
@@ -86,11 +84,14 @@ const (
 	doubles     = "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum"
 )
 
-func (f Facts) get(name string) (float64, bool) { return f.Metrics.Get(name) }
+func (f Facts) get(name string) (float64, bool) {
+	value, there := f.Metrics[name]
+	return value, there
+}
 
 // share returns a counter in per cent as a share, at most 1.
 func (f Facts) share(name string) (float64, bool) {
-	value, there := f.Metrics.Get(name)
+	value, there := f.get(name)
 	return min(value/100, 1), there
 }
 

@@ -101,28 +101,3 @@ func readFile(path string) ([]byte, error) {
 	}
 	return os.ReadFile(path)
 }
-
-// Wanted is a configuration that the gate has found worth a profiler's time: an entry of its profile.json.
-type Wanted struct {
-	Kernel   string   `json:"kernel"`
-	Workload string   `json:"workload"`
-	Point    string   `json:"point"`
-	Why      []string `json:"why"`
-}
-
-// ReadWanted reads the gate's profile.json. It is not ok where the file is something else.
-func ReadWanted(path string) (list []Wanted, ok bool) {
-	var found struct {
-		Configurations []Wanted `json:"configurations"`
-	}
-	text, err := readFile(path)
-	if err != nil || page.ReadJSON(text, "pawl gate profile", 1, &found) != nil || found.Configurations == nil {
-		return nil, false
-	}
-	for _, w := range found.Configurations {
-		if w.Kernel == "" || w.Workload == "" || w.Why == nil {
-			return nil, false
-		}
-	}
-	return found.Configurations, true
-}

@@ -50,7 +50,7 @@ func FindNsight(getenv func(string) string) (Nsight, error) {
 		"or put it on the path", objective.ErrNoProfiler)
 }
 
-// Profile runs a point once under ncu, which starts the worker that runs the kernel, and returns its counters. A
+// Profile runs a point of a kernel on a GPU once under ncu, which starts the worker that runs the kernel, and returns its counters. A
 // failure is the point's own.
 //
 // The worker checks the point's result first and tells the driver then that profiling begins, launches the kernel once,
@@ -59,11 +59,6 @@ func FindNsight(getenv func(string) string) (Nsight, error) {
 // in base units and without the machine's language.
 func (n Nsight) Profile(ctx context.Context, on Subject, point space.Point, report string,
 	o Options) (*Launch, *objective.Failure, error) {
-	profiling, able := on.Backend.(objective.Profiling)
-	if !able {
-		return nil, nil,
-			fmt.Errorf("%w for backend %s: Nsight Compute sees CUDA kernels only", objective.ErrNoProfiler, on.Kernel.Backend)
-	}
 	report, err := filepath.Abs(report)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(report), 0o755)
@@ -74,7 +69,7 @@ func (n Nsight) Profile(ctx context.Context, on Subject, point space.Point, repo
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("the profiler's report: %w", err)
 	}
-	e := on.Beside(profiling.Under(n.under(report, o.Caches, max(1, len(on.Kernel.Launch.Steps)))),
+	e := on.Beside(on.Backend.(objective.Profiling).Under(n.under(report, o.Caches, max(1, len(on.Kernel.Launch.Steps)))),
 		objective.Options{Seed: o.Seed, RunTimeout: cmp.Or(n.Start, time.Minute), Caches: o.Caches})
 	defer e.Close()
 	prepared, err := e.Prepare(ctx, point)

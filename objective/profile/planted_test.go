@@ -69,7 +69,7 @@ func static(t *testing.T, machine *devices.Machine, folder string) *profile.Stat
 		t.Fatalf("%v, %v", prepared.Failure, err)
 	}
 	defer bench.Close()
-	s, err := profile.NewStatic(t.Context(), machine.Subject(bench), prepared)
+	s, err := profile.NewStatic(machine.Subject(bench), prepared)
 	if err != nil {
 		t.Fatal(err)
 	}

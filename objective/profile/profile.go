@@ -1,9 +1,9 @@
 // Package profile says why a point is as fast as it is, and what could be done about it.
 //
-//  1. NewStatic is what the compiler, the manifest's formulas and the machine code say about a point before it has run.
+//  1. NewStatic is what the compiler and the manifest's formulas say about a point before it has run.
 //     It needs no profiler and no device.
-//  2. Of adds the time of a launch and what a profiler counts in exactly one: Nsight Compute on a GPU, the processor's
-//     own counters on the host. Where there is none, what is known without one stays, and the reason beside it.
+//  2. Of adds the time of a launch and what Nsight Compute counts in exactly one. Where it cannot, what is known
+//     without it stays, and the reason beside it.
 //  3. Limiter names what the launch spends its time at.
 //  4. Advise goes through the rules, each of which is data: when it applies, what that means, what to try, and how much
 //     could be gained. Causes stand before symptoms. The gain is Amdahl's bound: what would be left if the loss were
@@ -12,8 +12,7 @@
 //
 // A profiler is somebody else's program: it may be missing, refused by the driver, hang, die or print what nobody
 // expects. All of that is an error that wraps objective.ErrNoProfiler and says what to do; nothing else ends with it.
-// Nor does anything depend on the order of the columns that it prints, on the language of the machine or on the units
-// that a version prefers.
+// Nor does anything depend on the order of the columns that it prints.
 package profile
 
 import (
@@ -26,7 +25,6 @@ import (
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/cuda/nvcc"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -53,8 +51,6 @@ type Static struct {
 	Binary string `json:"binary"`
 	Digest string `json:"digest"`
 	Facts
-	// NoMix says why there is no mix of instructions.
-	NoMix string `json:"no_mix,omitempty"`
 	// Floor is the shortest time of one launch that the device allows, in milliseconds, and
 	// Bound what allows no shorter: compute or memory. Both are empty where that is unknown.
 	Floor float64 `json:"floor,omitempty"`
@@ -92,7 +88,7 @@ func (p *Profile) explain() *Profile {
 }
 
 // NewStatic describes a point that was compiled.
-func NewStatic(ctx context.Context, on Subject, prepared objective.Prepared) (*Static, error) {
+func NewStatic(on Subject, prepared objective.Prepared) (*Static, error) {
 	facts := on.Backend.Facts()
 	s := &Static{
 		Kernel: on.Kernel.Name, Workload: on.Workload.Name, Dims: on.Workload.Dims.String(), Point: prepared.Point,
@@ -108,9 +104,6 @@ func NewStatic(ctx context.Context, on Subject, prepared objective.Prepared) (*S
 	}
 	s.Product = on.Kernel.IsProduct(on.Workload, prepared.Point)
 	s.Floor, s.Bound = s.Facts.floor()
-	if s.Mix, err = mixOf(ctx, on, prepared.Binary); err != nil && !errors.Is(err, context.Canceled) {
-		s.NoMix = err.Error()
-	}
 	return s, nil
 }
 
@@ -128,21 +121,6 @@ func ArgumentBytes(k *kernels.Kernel, w kernels.Workload) (total int64, err erro
 		total += int64(bytes)
 	}
 	return total, nil
-}
-
-func mixOf(ctx context.Context, on Subject, b objective.Binary) (*Mix, error) {
-	if !on.Kernel.On().GPU {
-		return nil, errors.New("only machine code for CUDA is taken apart")
-	}
-	program, found := nvcc.FindProgram("nvdisasm", on.Getenv)
-	if !found {
-		return nil, errors.New("nvdisasm is not here: it comes with the CUDA toolkit")
-	}
-	entry := on.Kernel.Launch.Steps[0].Entry
-	if len(b.Functions) > 0 {
-		entry = b.Functions[0].Symbol
-	}
-	return disassemble(ctx, program, b.Path, entry)
 }
 
 // Options say how a point is profiled.
@@ -164,7 +142,7 @@ type Options struct {
 // no profiler can look, or the point fails under it, NoMetrics says why.
 func Of(ctx context.Context, on Subject, prepared objective.Prepared, milliseconds float64,
 	o Options) (*Profile, error) {
-	static, err := NewStatic(ctx, on, prepared)
+	static, err := NewStatic(on, prepared)
 	if err != nil {
 		return nil, err
 	}
@@ -188,18 +166,9 @@ func Of(ctx context.Context, on Subject, prepared objective.Prepared, millisecon
 
 func (p *Profile) count(ctx context.Context, on Subject, prepared objective.Prepared,
 	o Options) (*objective.Failure, error) {
-	if on.Kernel.On().Program {
-		return nil, fmt.Errorf("%w for a program: its own tools profile it", objective.ErrNoProfiler)
-	}
-	if _, able := on.Backend.(objective.Profiling); !able { // the worker counts by itself
-		counted, failure, err := on.Count(ctx, prepared)
-		if len(counted) > 0 && failure == nil {
-			p.Tool, p.Metrics = "the processor's counters", Metrics{}
-			for name, value := range counted {
-				p.Metrics[name] = Metric{Value: value}
-			}
-		}
-		return failure, err
+	if _, able := on.Backend.(objective.Profiling); !able {
+		return nil, fmt.Errorf("%w for backend %s: Nsight Compute sees CUDA kernels only; perf and the like see others",
+			objective.ErrNoProfiler, on.Kernel.Backend)
 	}
 	program, err := FindNsight(on.Getenv)
 	if err != nil {

@@ -128,10 +128,6 @@ func workCauses(before, after Facts) (causes []cause) {
 		{"bytes to and from memory", "byte", Facts.traffic, slower.most(memoryBusy)},
 		{"instructions", "", counter(instructions), slower.most(smBusy, issueBusy)},
 		{"passes over shared memory", "", counter(sharedPasses), slower.most(wavefrontsBusy, l1Busy)},
-		// On a processor.
-		{"instructions", "", counter("instructions"), 1},
-		{"cache misses", "", counter("cache misses"), 1},
-		{"branch misses", "", counter("branch misses"), 1},
 	}
 	for _, w := range amounts {
 		a, there := w.of(before)
@@ -162,8 +158,7 @@ func figureCauses(before, after Facts, profiled bool) (causes []cause) {
 		name string
 		more float64 // the direction of the time when it grows: 1 slower, -1 faster
 	}{
-		{"bytes spilled a thread", 1}, {"local-memory instructions in the hot loop", 1},
-		{"instructions in the hot loop", 1}, {"instructions in all", 1}, {"warps that fit", -1},
+		{"bytes spilled a thread", 1}, {"warps that fit", -1},
 	} {
 		for _, figure := range compiled {
 			change, ok := figure.change(before, after)

@@ -167,10 +167,10 @@ func (c *Client) loaded(load Load, reply response) (err error) {
 
 // Run runs the loaded kernel.
 func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
-	if c.ran && !run.Profiled {
+	if c.ran {
 		return c.result(ctx, request{Run: &run})
 	}
-	// Some libraries load their parts when they are first called, and counters are files.
+	// Some libraries load their parts when they are first called.
 	reply, err := c.unsealed(ctx, request{Run: &run})
 	return reply.Result, err
 }

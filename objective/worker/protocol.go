@@ -171,10 +171,6 @@ type Result struct {
 	// otherwise than before the kernel was loaded, for people; 0 and empty where nobody knows.
 	Heap int64  `json:"heap,omitempty"`
 	Mode string `json:"mode,omitempty"`
-	// Counters are what the machine counted in a profiled launch, by name, on a device that has
-	// counters of its own; NoCounters says why there are none.
-	Counters   map[string]float64 `json:"counters,omitempty"`
-	NoCounters string             `json:"no_counters,omitempty"`
 }
 
 // Timing is the answer to Time.

@@ -21,7 +21,7 @@ func exampleProfile(t *testing.T) *profile.Profile {
 		t.Fatal(err)
 	}
 	p := &profile.Profile{Created: time.Unix(1e9, 0), Tool: "Nsight Compute"}
-	p.Metrics = profile.Metrics{"x": {Value: 1}}
+	p.Metrics = profile.Metrics{"x": 1}
 	p.Kernel, p.Workload, p.Dims, p.Point, p.Digest = "k", "w", "N=1", point, "0123456789abcdef"
 	p.Environment = objective.Environment{Backend: "cuda", Device: "H200"}
 	return p

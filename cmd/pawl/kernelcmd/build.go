@@ -27,8 +27,8 @@ func BuildCommand(env console.Environment) *cli.Command {
 		Usage:     "compile one point and say what the compiler knows about it",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
-			"Compiles a point and prints registers, spills, shared memory, occupancy and its limiter, waves,\n"+
-				"work per launch and the mix of instructions. With --arch neither GPU nor driver is needed.",
+			"Compiles a point and prints registers, spills, shared memory, occupancy and its limiter, waves\n"+
+				"and work per launch. With --arch neither GPU nor driver is needed.",
 			"pawl build attention --arch sm_90 --at BLOCK_M=128",
 			"0 done", "1 the point does not compile or cannot be launched", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json"),
@@ -75,7 +75,7 @@ func runBuild(ctx context.Context, env console.Environment, o buildOptions, argu
 		fmt.Fprintf(env.Stderr, "%s at %s: %s\n", t.Kernel.Name, point, prepared.Failure)
 		return console.Answer(console.ExitNo)
 	}
-	built, err := profile.NewStatic(ctx, machine.Subject(bench), prepared)
+	built, err := profile.NewStatic(machine.Subject(bench), prepared)
 	switch {
 	case err != nil:
 		return err
@@ -115,14 +115,5 @@ func printBuilt(w io.Writer, s *profile.Static) {
 		}
 	}
 	fmt.Fprintf(w, "arguments take %s\n", page.Bytes(float64(s.Memory)))
-	switch {
-	case s.Mix == nil:
-		fmt.Fprintf(w, "instructions: not known, %s\n", s.NoMix)
-	default:
-		fmt.Fprintf(w, "instructions: %s\n", s.Mix.All)
-		if s.Mix.Loop[profile.Instructions] > 0 {
-			fmt.Fprintf(w, "in the hot loop: %s\n", s.Mix.Loop)
-		}
-	}
 	fmt.Fprintf(w, "machine code: %s\n", s.Binary)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
 	"pawl/objective/worker"
@@ -36,9 +34,8 @@ func ProfileCommand(env console.Environment) *cli.Command {
 		Usage:     "say why a point is as fast as it is, and what to try",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
-			"Checks and times a point, lets a profiler count in exactly one launch of it (Nsight Compute on a GPU,\n"+
-				"the processor's own counters on the host), names what limits it and ranks what to try. Gains are bounds, not "+
-				"promises.\n"+
+			"Checks and times a point, lets Nsight Compute count in exactly one launch of it, names what limits it\n"+
+				"and ranks what to try. Gains are bounds, not promises.\n"+
 				"The counters stay in the study that has tried the point, and ncu's report beside it. --compare A B says what "+
 				"differs\n"+
 				"between two points, or between two profiles in files, and why one is faster.",
@@ -51,7 +48,7 @@ func ProfileCommand(env console.Environment) *cli.Command {
 				Name:        "from",
 				Destination: &o.from,
 				Usage: "explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints " +
-					"with --page raw --csv (.csv); or profile what the gate has listed (its profile.json)",
+					"with --page raw --csv --print-units base (.csv)",
 			},
 			&cli.StringFlag{
 				Name:        "compare",
@@ -69,9 +66,6 @@ func runProfile(ctx context.Context, env console.Environment, o profileOptions, 
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
 	p := &profiler{env: env, options: o, machine: o.Machine(env)}
-	if list, ok := profile.ReadWanted(o.from); ok && o.At == "" && o.compare == "" {
-		return profileWanted(ctx, env, o, list, arguments)
-	}
 	wanted := []string{o.At}
 	switch {
 	case o.from != "" && (o.At != "" || o.compare != "" || len(arguments) > 0):
@@ -237,7 +231,6 @@ func printProfile(w io.Writer, p *profile.Profile) {
 	if p.Report != "" {
 		fmt.Fprintf(w, "ncu's own report: %s\n", escape.Line(p.Report))
 	}
-	printHostCounters(w, p)
 	for i, s := range p.Stalls[:min(len(p.Stalls), 4)] {
 		if i == 0 {
 			fmt.Fprintln(w, "\nWhat warps spend their time at:")
@@ -250,20 +243,6 @@ func printProfile(w io.Writer, p *profile.Profile) {
 	}
 	if len(p.Advice) == 0 && len(p.Stalls) > 0 {
 		fmt.Fprintln(w, "\nNo rule finds anything to do.")
-	}
-}
-
-// printHostCounters prints what a processor counted.
-func printHostCounters(w io.Writer, p *profile.Profile) {
-	if kernels.BackendOf(p.Environment.Backend).GPU {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Metrics)) {
-		fmt.Fprintf(w, "%s: %s\n", escape.Line(name), page.Figure(p.Metrics[name].Value))
-	}
-	instructions, there := p.Metrics.Get("instructions")
-	if cycles, also := p.Metrics.Get("cycles"); there && also && cycles > 0 {
-		fmt.Fprintf(w, "instructions a cycle: %.2f\n", instructions/cycles)
 	}
 }
 
