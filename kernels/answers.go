@@ -21,10 +21,6 @@ func (b *builder) answers() error {
 	if err := k.Arguments.Answers(b.keys.Args, k.Reference != ""); err != nil {
 		return err
 	}
-	if k.Naive != "" || k.Tolerance.Derived != 0 {
-		return b.top().Errorf("a tolerance is derived from a naive implementation and a reference; with answers state " +
-			"atol and rtol")
-	}
 	if !k.unfuzzed && len(k.Fuzz) > 0 {
 		return b.keys.Fuzz.Keys[0].At.Errorf("fuzz has other sizes than the workloads, and there are no answers for them: " +
 			"strike it, or write a reference")

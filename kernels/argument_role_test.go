@@ -100,8 +100,6 @@ func TestBadRolesOfArguments(t *testing.T) {
 		{"init: N", "init: M", "M"},
 		{"init: N", "init: 0.5", "init"},
 		{"tolerance: {atol: 1e-3, rtol: 0}", "tolerance: {atol: 1e-3}", "tolerance needs both atol and rtol"},
-		{"tolerance: {atol: 1e-3, rtol: 0}", "tolerance: {atol: 1e-3, rtol: 0, derived: 4}",
-			"derived belongs to the kernel's tolerance"},
 		{"{name: x, type: f32, shape: [N]}", "{name: x, type: f32, shape: [N], tolerance: {atol: 0, rtol: 0}}",
 			"tolerance belongs to outputs"},
 		{"{name: x, type: f32, shape: [N]}", "{name: x, type: f32, shape: [N], texture: {}}", "textures are not supported"},

@@ -46,7 +46,7 @@ type Backend struct {
 	section func(*manifest) *section // nil where the manifest has none
 }
 
-// Language is what a source is written in: its key below source, reference and naive, and
+// Language is what a source is written in: its key below source and reference, and
 // how the names of its files end.
 type Language struct {
 	Key      string

@@ -128,7 +128,7 @@ func (b *builder) sources() error {
 		return b.top().Errorf("reference is missing for backend %s: without one, or an answer for every output, no result "+
 			"can be checked, and nothing unchecked is timed", b.backend)
 	}
-	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.Text, b.files.Reference.Text, b.files.Naive.Text
+	b.kernel.Source, b.kernel.Reference = b.files.Source.Text, b.files.Reference.Text
 	b.kernel.tileReference = slices.ContainsFunc(b.on.Languages, func(l Language) bool {
 		return l.Tiles && l.Key == b.files.Reference.key
 	})
@@ -144,7 +144,7 @@ func (b *builder) sources() error {
 			continue
 		}
 		merged := b.manifest.forBackend(backend)
-		for _, file := range append([]document.Scalar{merged.Source.Scalar, merged.Reference.Scalar, merged.Naive.Scalar},
+		for _, file := range append([]document.Scalar{merged.Source.Scalar, merged.Reference.Scalar},
 			merged.Source.units...) {
 			if file.Text != "" {
 				b.kernel.named = append(b.kernel.named, file.Text)

@@ -64,7 +64,7 @@ func EntryAt(entry string, point space.Point) string {
 // something asks for it.
 func IsInstance(entry string) bool { return strings.Contains(entry, "<") }
 
-// PlainName is how the reference and the naive implementation are called: templates and
+// PlainName is how the reference is called: templates and
 // namespaces are the kernel's own business.
 func PlainName(entry string) string {
 	name, _, _ := strings.Cut(entry, "<")

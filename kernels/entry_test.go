@@ -96,8 +96,6 @@ func TestSeveralUnits(t *testing.T) {
 		{"source: [k.c, l.c, l.c]", Host, "source: l.c is listed twice"},
 		{"source: []", Host, "expected the name of a file, that with the entry first"},
 		{"source: k.c\ninclude: [../shared]", Host, `kernel.yaml:9:11: include: "../shared" leaves the kernel's folder`},
-		{"source: k.c\nnaive: [k.c, l.c]", Host,
-			"kernel.yaml:9:14: a reference and a naive implementation are one file each"},
 	} {
 		k, err := parse("kernel.yaml", []byte(rest+test.text+"\n"), test.backend)
 		switch {

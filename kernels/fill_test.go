@@ -89,7 +89,7 @@ func TestBadFills(t *testing.T) {
 		message   string
 		arguments []string
 	}{
-		{`unknown fill "odd"; there are normal, uniform, ones, zeros, sorted, reversed, one-hot, permutation, a number, and with options constant, formula, indices, row-pointers, columns, banded`, []string{"name: x, type: f32, shape: [N], fill: odd"}},
+		{`unknown fill "odd"; there are normal, uniform, ones, zeros, sorted, reversed, one-hot, permutation, a number, and with options constant, formula, indices, row-pointers, columns`, []string{"name: x, type: f32, shape: [N], fill: odd"}},
 		{"the value 300 does not fit u8, which holds 0 to 255", []string{"name: x, type: u8, shape: [N], fill: 300"}},
 		{"the value 1e+10 is too large for f16", []string{"name: x, type: f16, shape: [N], fill: 1e10"}},
 		{"expected an integer, but this is a float64", []string{"name: x, type: i32, shape: [N], fill: 0.5"}},
@@ -143,11 +143,6 @@ func TestBadFills(t *testing.T) {
 			[]string{"name: x, type: i32, shape: [N], fill: {columns: {rows: rows, below: 5, distinct: true}}", rows}},
 		{"distinct is true or false",
 			[]string{"name: x, type: i32, shape: [N], fill: {columns: {rows: rows, below: 5, distinct: 1}}", rows}},
-		{"a band needs rows and columns", []string{"name: x, type: f32, shape: [N], fill: {banded: {lower: 1, upper: 1}}"}},
-		{"banded has no upper", []string{"name: x, type: f32, shape: [N, N], fill: {banded: {lower: 1}}"}},
-		{"a band of -1 diagonals below",
-			[]string{"name: x, type: f32, shape: [N, 2], fill: {banded: {lower: 0 - 1, upper: 1}}"}},
-		{`a band of "odd"`, []string{"name: x, type: f32, shape: [N, 2], fill: {banded: {lower: 1, upper: 1, of: odd}}"}},
 		{`i32 has no family "extremes" here; it has sorted, reversed`,
 			[]string{"name: x, type: i32, shape: [N], fill: permutation, families: [extremes]"}},
 		{"what is filled with constant takes no families",
@@ -189,9 +184,6 @@ func TestFamiliesOfStructures(t *testing.T) {
 		"name: x, type: f32, shape: [N], fill: 2":                         "",
 		`name: x, type: f32, shape: [N], fill: {formula: "i"}`:            "",
 		"name: x, type: i32, shape: [N], fill: {row-pointers: {into: y}}": "empty-rows one-row even-rows",
-		"name: x, type: f32, shape: [N, 3], fill: {banded: {lower: 1, upper: 1}}": "uniform signs one-hot " +
-			"near-ties denormals",
-		"name: x, type: f32, shape: [N, 3], fill: {banded: {lower: 1, upper: 1, of: ones}}": "",
 	} {
 		k, err := parse("kernel.yaml", []byte(filledWith(argument)), Host)
 		if err != nil {

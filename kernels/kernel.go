@@ -78,9 +78,8 @@ type Compilation struct {
 
 // Verification is what says whether results are right.
 type Verification struct {
-	// Reference is a file name inside Dir; so is Naive, a plain implementation in the
-	// kernel's own precision, empty where there is none.
-	Reference, Naive string
+	// Reference is a file name inside Dir.
+	Reference string
 	// ReferenceParams are the parameters that the result depends on, by name: those that the
 	// reference is given.
 	ReferenceParams []string

@@ -136,7 +136,7 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 	if err := k.alike(folder); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	for _, name := range append([]string{k.Reference, k.Naive}, k.Sources()...) {
+	for _, name := range append([]string{k.Reference}, k.Sources()...) {
 		if name == "" {
 			continue
 		}

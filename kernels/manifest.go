@@ -19,7 +19,6 @@ type manifest struct {
 	Source  sources         `yaml:"source"`
 	// Reference is the plain implementation that results are checked against.
 	Reference sources  `yaml:"reference"`
-	Naive     sources  `yaml:"naive"`
 	Keys      keys     `yaml:",inline"`
 	Host      *section `yaml:"host"`
 	CUDA      *section `yaml:"cuda"`
@@ -58,7 +57,6 @@ type keys struct {
 type section struct {
 	Source    sourceFiles `yaml:"source"`
 	Reference sourceFiles `yaml:"reference"`
-	Naive     sourceFiles `yaml:"naive"`
 	Keys      keys        `yaml:",inline"`
 }
 
@@ -217,8 +215,7 @@ func (s sources) sourceOf(backend Backend) sourceFiles {
 func (m *manifest) forBackend(backend Backend) section {
 	merged := section{Keys: m.Keys}
 	if !backend.Program {
-		merged.Source, merged.Reference, merged.Naive = m.Source.sourceOf(backend), m.Reference.of(backend, pythonKey),
-			m.Naive.of(backend)
+		merged.Source, merged.Reference = m.Source.sourceOf(backend), m.Reference.of(backend, pythonKey)
 	}
 	if own := backend.section(m); own != nil {
 		override(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(*own))

@@ -2,10 +2,8 @@ package kernels
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"pawl/kernels/document"
 	"pawl/space"
@@ -65,64 +63,25 @@ func (b *builder) sensible(o Objective, text document.Scalar) error {
 	return nil
 }
 
-// unit finds what a formula comes to by how it grows with the quantities of each unit: a
-// formula that doubles with all times is a time, and one that grows in no such way has none.
+// unit is what a formula comes to: that of its quantities, if it doubles when they do. Any other has none.
 func (b *builder) unit(o Objective) string {
-	var over, under []string
-	for _, q := range o.Measured {
-		if q.Unit == "" || slices.Contains(over, q.Unit) || slices.Contains(under, q.Unit) {
-			continue
-		}
-		power, homogeneous := b.growth(o, q.Unit)
-		switch {
-		case !homogeneous:
-			return ""
-		case power > 0:
-			over = append(over, raised(q.Unit, power))
-		case power < 0:
-			under = append(under, raised(q.Unit, -power))
-		}
+	unit := o.Measured[0].Unit
+	if slices.ContainsFunc(o.Measured, func(q Quantity) bool { return q.Unit != unit }) {
+		return ""
 	}
-	switch {
-	case len(under) == 0:
-		return strings.Join(over, "·")
-	case len(over) == 0:
-		return "1/" + strings.Join(under, "/")
-	}
-	return strings.Join(over, "·") + "/" + strings.Join(under, "/")
-}
-
-func raised(unit string, power int) string {
-	if power == 1 {
-		return unit
-	}
-	return fmt.Sprintf("%s^%d", unit, power)
-}
-
-// growth is the power with which a formula grows with all quantities of a unit, where it
-// does so by one power.
-func (b *builder) growth(o Objective, unit string) (power int, homogeneous bool) {
-	var powers []float64
 	for _, base := range []float64{1.5, 700} {
 		at := func(scale float64) float64 {
-			value, err := b.supposing(o, b.kernel.initial, func(i int, q Quantity) float64 {
-				if q.Unit == unit {
-					return scale * (base + float64(i)/8)
-				}
-				return base + float64(i)/8
+			value, err := b.supposing(o, b.kernel.initial, func(i int, _ Quantity) float64 {
+				return scale * (base + float64(i)/8)
 			})
 			if err != nil {
 				return math.NaN()
 			}
 			return value
 		}
-		powers = append(powers, math.Log2(at(2)/at(1)))
-	}
-	power = int(math.Round(powers[0]))
-	for _, p := range powers {
-		if !(math.Abs(p-float64(power)) < 1e-6) {
-			return 0, false
+		if !(math.Abs(at(2)/at(1)-2) < 1e-6) {
+			return ""
 		}
 	}
-	return power, true
+	return unit
 }

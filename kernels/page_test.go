@@ -35,7 +35,7 @@ func TestArgumentsOnThePage(t *testing.T) {
 	for name, content := range map[string]string{
 		"x.npy": "\x93NUMPY\x01\x00\x3e\x00{'descr': '<f4', 'fortran_order': False, 'shape': (64,), }   \n" +
 			strings.Repeat("\x00\x00\x80\x3f", 64),
-		"table.bin.gz": "", "scale.c": "float d_filter[81]; int d_width;",
+		"scale.c": "float d_filter[81]; int d_width;",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // ruleKeys are the manifest's keys that say what is right and on which sizes; the others say how it
 // is computed.
 var ruleKeys = []string{
-	"reference", "naive", "workloads", "args", "fuzz", "domain", "tolerance", "minimize", "maximize", "require",
+	"reference", "workloads", "args", "fuzz", "domain", "tolerance", "minimize", "maximize", "require",
 }
 
 // rulesFolder is where the reference lies in the files of [Kernel.JudgedBy].
@@ -52,9 +52,6 @@ func (k *Kernel) JudgedBy(rules *Kernel) (files []File, changed []string, err er
 		return nil, nil, nil
 	}
 	manifest["reference"] = map[string]any{k.Backend: path.Join(rulesFolder, rules.Reference)}
-	if rules.Naive != "" {
-		manifest["naive"] = map[string]any{k.Backend: path.Join(rulesFolder, rules.Naive)}
-	}
 	text, err := yaml.Marshal(manifest)
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +97,7 @@ func mergeRules(ours, theirs []byte) (merged map[string]any, changed []string, e
 			if !sameRule(key, into[key], from[key]) && !slices.Contains(changed, key) {
 				changed = append(changed, key)
 			}
-			if delete(into, key); from[key] != nil && key != "reference" && key != "naive" {
+			if delete(into, key); from[key] != nil && key != "reference" {
 				into[key] = from[key]
 			}
 		}

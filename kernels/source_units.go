@@ -8,11 +8,8 @@ import (
 
 // units takes the files that are compiled beside the source, and the folders of includes.
 func (b *builder) units() error {
-	for _, only := range []sourceFiles{b.files.Reference, b.files.Naive} {
-		if len(only.units) > 0 {
-			return only.units[0].At.Errorf("a reference and a naive implementation are one file each: include the "+
-				"others in %s", only.Text)
-		}
+	if only := b.files.Reference; len(only.units) > 0 {
+		return only.units[0].At.Errorf("a reference is one file: include the others in %s", only.Text)
 	}
 	seen := []string{b.kernel.Source}
 	for _, unit := range b.files.Source.units {

@@ -82,14 +82,6 @@ type Programs struct {
 	Definitions map[string]string `json:"definitions,omitempty"`
 }
 
-// NaiveBuilder is a Backend that can build a kernel's naive implementation, for
-// kernels whose tolerance is derived from it.
-type NaiveBuilder interface {
-	// Naive returns the binary of the plain implementation in the kernel's own
-	// precision, with the same parameters.
-	Naive(ctx context.Context, given space.Point) (Binary, error)
-}
-
 // ErrNoSanitizer says that the tools for it are not on this machine. Errors
 // that wrap it say what is missing and how to get it.
 var ErrNoSanitizer = errors.New("no sanitizer")

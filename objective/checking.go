@@ -3,7 +3,6 @@ package objective
 import (
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"slices"
 	"sync"
@@ -268,18 +267,6 @@ func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (small
 		check.Shrink(f.kernel, f.workload, p.Point, finding.Case, fails)
 	}
 	return smallest, again, err
-}
-
-// Picture runs a point on a case and draws the error of each output for people. Write
-// is called once per output, with its name. A case at which the kernel dies has no
-// picture.
-func (f *fuzzer) Picture(ctx context.Context, p Prepared, c check.Case,
-	write func(argument string, draw func(io.Writer) error) error) error {
-	outputs, err := f.Outputs(ctx, p, c)
-	if err != nil || outputs == nil {
-		return err
-	}
-	return outputs.Draw(write)
 }
 
 // Outputs runs a point on a case and returns what it wrote beside the right answer; nil where

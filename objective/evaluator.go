@@ -143,16 +143,10 @@ func (e *Evaluator) Beside(tool Backend, o Options) *Evaluator {
 }
 
 func newOracle(k *kernels.Kernel, b Backend, python *check.Python) *check.Oracle {
-	build := func(build func(context.Context, space.Point) (Binary, error)) check.Build {
-		return func(ctx context.Context, given space.Point) (check.Module, error) {
-			binary, err := build(ctx, given)
-			return binary.module(), err
-		}
-	}
-	if builder, ok := b.(NaiveBuilder); ok {
-		return check.NewOracle(k, build(b.Reference), build(builder.Naive), python)
-	}
-	return check.NewOracle(k, build(b.Reference), nil, python)
+	return check.NewOracle(k, func(ctx context.Context, given space.Point) (check.Module, error) {
+		binary, err := b.Reference(ctx, given)
+		return binary.module(), err
+	}, python)
 }
 
 // Close ends the evaluator's worker processes.

@@ -31,9 +31,6 @@ type Content struct {
 	Skew    float64 `json:"skew,omitempty"`
 	// Rows are the row pointers that columns belong to.
 	Rows *Binding `json:"rows,omitempty"`
-	// Lower and Upper are the diagonals of a band beside the main one.
-	Lower int64 `json:"lower,omitempty"`
-	Upper int64 `json:"upper,omitempty"`
 	// File has all of the content.
 	File *arrays.File `json:"file,omitempty"`
 }
@@ -72,8 +69,6 @@ func (l List) bindContent(bindings []Binding, i int, env space.Environment) (err
 		return l.bindRows(bindings, i, env)
 	case Columns:
 		return l.bindColumns(bindings, i, env)
-	case Banded:
-		return a.bindBand(b, env)
 	}
 	return nil
 }
@@ -304,18 +299,5 @@ func (l List) bindColumns(bindings []Binding, i int, env space.Environment) erro
 			a.structure.below.Source())
 	}
 	b.Content.Rows = &bound
-	return nil
-}
-
-func (a Argument) bindBand(b *Binding, env space.Environment) (err error) {
-	if b.Content.Lower, err = a.structure.lower.Integer(env); err != nil {
-		return err
-	}
-	if b.Content.Upper, err = a.structure.upper.Integer(env); err != nil {
-		return err
-	}
-	if b.Content.Lower < 0 || b.Content.Upper < 0 {
-		return fmt.Errorf("a band of %d diagonals below and %d above the main one", b.Content.Lower, b.Content.Upper)
-	}
 	return nil
 }

@@ -37,5 +37,4 @@ type Entry struct {
 type ToleranceEntry struct {
 	Absolute document.Scalar `yaml:"atol"`
 	Relative document.Scalar `yaml:"rtol"`
-	Derived  float64         `yaml:"derived"`
 }

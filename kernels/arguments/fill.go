@@ -19,7 +19,6 @@ const (
 	Indices      = "indices"      // integers from 0 to below a size
 	RowPointers  = "row-pointers" // where the rows of a CSR matrix begin
 	Columns      = "columns"      // the columns of a CSR matrix, row by row
-	Banded       = "banded"       // zero outside of a band around the diagonal
 	FromFile     = "file"         // what a file holds
 )
 
@@ -30,10 +29,10 @@ var Fills = []string{Normal, Uniform, "ones", "zeros", Sorted, Reversed, OneHot,
 // without options is a formula.
 var fillOptions = map[string][]string{
 	ConstantFill: nil, FormulaFill: nil, Indices: {"below", "into"}, RowPointers: {"into", "columns", "density", "skew"},
-	Columns: {"rows", "below", "into", "distinct"}, Banded: {"lower", "upper", "of"},
+	Columns: {"rows", "below", "into", "distinct"},
 }
 
-var fillNames = []string{ConstantFill, FormulaFill, Indices, RowPointers, Columns, Banded}
+var fillNames = []string{ConstantFill, FormulaFill, Indices, RowPointers, Columns}
 
 // fillEntry is a fill as written: a word, a number, or one name with its options.
 type fillEntry struct {
@@ -99,7 +98,6 @@ func (f *fillEntry) decode(pair *ast.MappingValueNode) error {
 func fillExample(kind string) string {
 	return map[string]string{
 		ConstantFill: "{constant: 0.5}", FormulaFill: `{formula: "i % N"}`, Indices: "{indices: {below: N}}",
-		Banded:      "{banded: {lower: 1, upper: 1}}",
 		RowPointers: "{row-pointers: {into: columns}}, into being the argument that has an element for each entry",
 		Columns:     "{columns: {rows: rows, below: N}}, rows being the argument with the row pointers",
 	}[kind]
@@ -125,7 +123,6 @@ type structure struct {
 	into, rows     string
 	below, columns *space.Expression
 	density, skew  *space.Expression
-	lower, upper   *space.Expression
 	distinct       bool
 }
 
@@ -159,8 +156,6 @@ func (r Reader) fill(a *Argument, entry Entry) (err error) {
 		}
 	case ConstantFill, FormulaFill:
 		err = r.formulaFill(a, f)
-	case Banded:
-		err = r.bandedFill(a, f)
 	}
 	return err
 }
@@ -221,32 +216,4 @@ func (r Reader) formulaFill(a *Argument, f fillEntry) (err error) {
 	}
 	s.formula, err = document.Compile(r.Sizes.With(names), f.value, want)
 	return err
-}
-
-func (r Reader) bandedFill(a *Argument, f fillEntry) (err error) {
-	s := &structure{kind: Banded}
-	a.structure = s
-	if len(a.Shape) < 2 {
-		return f.kind.At.Errorf("argument %s: a band needs rows and columns, the last two dimensions of the shape", a.Name)
-	}
-	for name, to := range map[string]**space.Expression{"lower": &s.lower, "upper": &s.upper} {
-		text := f.option(name)
-		if text.Text == "" {
-			return f.kind.At.Errorf("argument %s: banded has no %s: the number of diagonals on that side, 0 for none", a.Name,
-				name)
-		}
-		if *to, err = document.Compile(r.Sizes, text, space.WholeNumber); err != nil {
-			return err
-		}
-	}
-	a.Fill = Normal
-	if !a.Element.Float {
-		a.Fill = Uniform
-	}
-	if of := f.option("of"); of.Text != "" {
-		if a.Fill = of.Text; !slices.Contains([]string{Normal, Uniform, "ones"}, of.Text) {
-			return of.At.Errorf("argument %s: a band of %q; there are %s, %s and ones", a.Name, of.Text, Normal, Uniform)
-		}
-	}
-	return nil
 }

@@ -117,9 +117,6 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 		if a.stated, tolerance, err = r.Tolerance(*entry.Tolerance, at); err != nil {
 			return err
 		}
-		if tolerance.Derived != 0 {
-			return at.Errorf("argument %s: derived belongs to the kernel's tolerance; an output states atol and rtol", a.Name)
-		}
 		a.Tolerance = &tolerance
 	}
 	return r.symbol(a, entry)

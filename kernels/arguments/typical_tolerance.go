@@ -13,10 +13,6 @@ import (
 type Tolerance struct {
 	Absolute float64 `json:"atol"`
 	Relative float64 `json:"rtol"`
-	// Derived, if not 0, replaces that bound: a result may be so many times as
-	// far off as the worst element of the kernel's naive implementation, which
-	// computes in the same precision. The naive one must keep the bound above.
-	Derived float64 `json:"derived,omitempty"`
 }
 
 // Typical are the tolerances of types for results of order 1 that are sums of
@@ -45,7 +41,6 @@ func TypicalOf(arguments List) Tolerance {
 // Stated is a tolerance as the manifest states it: formulas over the sizes.
 type Stated struct {
 	absolute, relative *space.Expression
-	derived            float64
 	at                 document.Place
 }
 
@@ -54,7 +49,7 @@ func (r Reader) Tolerance(entry ToleranceEntry, at document.Place) (*Stated, Tol
 	if entry.Absolute.Text == "" || entry.Relative.Text == "" {
 		return nil, Tolerance{}, at.Errorf("tolerance needs both atol and rtol")
 	}
-	s := &Stated{derived: entry.Derived, at: entry.Absolute.At}
+	s := &Stated{at: entry.Absolute.At}
 	var err error
 	if s.absolute, err = document.Compile(r.Sizes, entry.Absolute, space.Number); err != nil {
 		return nil, Tolerance{}, err
@@ -71,7 +66,6 @@ func (r Reader) Tolerance(entry ToleranceEntry, at document.Place) (*Stated, Tol
 
 // For evaluates the formulas for some sizes.
 func (s *Stated) For(env space.Environment) (t Tolerance, err error) {
-	t.Derived = s.derived
 	if t.Absolute, err = s.absolute.Number(env); err != nil {
 		return t, err
 	}

@@ -1,5 +1,5 @@
 // Package arrays reads the content of buffers from files beside a kernel: NumPy's .npy,
-// and raw bytes under any other name; a name that ends in .gz is unpacked.
+// and raw bytes under any other name.
 //
 // A file is untrusted. Nothing is allocated on its word: Describe reads it once, from
 // beginning to end, and says what it holds, so that every flaw is known before anything
@@ -13,7 +13,6 @@ package arrays
 
 import (
 	"bufio"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,7 +23,7 @@ import (
 	"strings"
 )
 
-// Largest bounds a file's content, in bytes, unpacked or not.
+// Largest bounds a file's content, in bytes.
 const Largest = 1 << 30
 
 // File is an array in a file of a kernel's folder.
@@ -85,7 +84,7 @@ func (f File) Read(folder fs.FS, into []byte) error {
 	return err
 }
 
-// walk shows the content of a file, unpacked, and returns the digest of all its bytes.
+// walk shows the content of a file and returns the digest of all its bytes.
 func walk(folder fs.FS, name string, visit func(io.Reader) error) (digest string, err error) {
 	defer func() {
 		if err != nil {
@@ -114,17 +113,11 @@ func walk(folder fs.FS, name string, visit func(io.Reader) error) (digest string
 	defer opened.Close()
 	hash := sha256.New()
 	onDisk := bufio.NewReaderSize(io.TeeReader(io.LimitReader(opened, Largest+1), hash), 1<<16)
-	var content io.Reader = onDisk
-	if isPacked(name) {
-		unpacked, err := gzip.NewReader(onDisk)
-		if err != nil {
-			return "", fmt.Errorf("not packed by gzip, as its name says: %w", err)
+	if err := visit(onDisk); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("it is cut off: it ends before its content does")
 		}
-		defer unpacked.Close()
-		content = unpacked
-	}
-	if err := visit(content); err != nil {
-		return "", plain(err)
+		return "", err
 	}
 	if _, err := io.Copy(io.Discard, onDisk); err != nil { // the rest belongs to the digest
 		return "", err
@@ -132,22 +125,4 @@ func walk(folder fs.FS, name string, visit func(io.Reader) error) (digest string
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// plain says what the reader's own words mean for a file.
-func plain(err error) error {
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("it is cut off: it ends before its content does")
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
-		return fmt.Errorf("it is damaged: %w", err)
-	}
-	return err
-}
-
-func isPacked(name string) bool { return strings.EqualFold(filepath.Ext(name), ".gz") }
-
-func isNumPy(name string) bool {
-	if isPacked(name) {
-		name = strings.TrimSuffix(name, filepath.Ext(name))
-	}
-	return strings.EqualFold(filepath.Ext(name), ".npy")
-}
+func isNumPy(name string) bool { return strings.EqualFold(filepath.Ext(name), ".npy") }

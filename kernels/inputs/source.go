@@ -93,8 +93,6 @@ func (s *Source) compute(buffer []byte, argument arguments.Binding, element elem
 			return evaluate()
 		}
 		return s.remember(buffer, argument, evaluate)
-	case arguments.Banded:
-		return band(buffer, argument, element, seed)
 	}
 	return structure(buffer, argument, element, seed)
 }

@@ -65,30 +65,6 @@ func evaluate(buffer []byte, total int, element element.Type, formula *space.Ind
 	return nil
 }
 
-// band fills a matrix and clears what lies outside of its band.
-func band(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {
-	c := *argument.Content
-	argument.Content = nil
-	recipe, err := NewRecipe(argument, seed)
-	if err != nil {
-		return err
-	}
-	recipe.fill(buffer, element)
-	rows, columns := c.Shape[len(c.Shape)-2], c.Shape[len(c.Shape)-1]
-	size := int64(element.Size)
-	for r := range int64(len(buffer)) / size / columns {
-		row := buffer[r*columns*size : (r+1)*columns*size]
-		first := min(max(0, r%rows-c.Lower), columns)
-		last := columns
-		if c.Upper < columns {
-			last = min(r%rows+c.Upper+1, columns)
-		}
-		clear(row[:first*size])
-		clear(row[max(first, last)*size:])
-	}
-	return nil
-}
-
 // structure fills an input of integers, or of floats in one of a few forms, element by
 // element.
 func structure(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {

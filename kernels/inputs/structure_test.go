@@ -164,33 +164,6 @@ func TestPermutations(t *testing.T) {
 	}
 }
 
-func TestBands(t *testing.T) {
-	b := arguments.Binding{
-		Name:  "a",
-		Type:  "f32",
-		Count: 2 * 6 * 5,
-		Row:   5,
-		Values: arguments.Values{Fill: arguments.Normal,
-			Content: &arguments.Content{Kind: arguments.Banded, Shape: []int64{2, 6, 5}, Lower: 1, Upper: 2}},
-	}
-	for _, fill := range []string{arguments.Normal, arguments.Signs, "ones"} {
-		b.Fill = fill
-		_, values := filled(t, b, 1)
-		for i, x := range values {
-			row, column := i/5%6, i%5
-			if inside := column >= row-1 && column <= row+2; inside != (x != 0) {
-				t.Fatalf("%s: row %d, column %d is %g", fill, row, column, x)
-			}
-		}
-	}
-	b.Fill, b.Content.Lower, b.Content.Upper = arguments.Normal, math.MaxInt64, math.MaxInt64
-	_, all := filled(t, b, 1)
-	b.Content = nil
-	if _, plain := filled(t, b, 1); !slices.Equal(all, plain) {
-		t.Error("a band of everything is not everything")
-	}
-}
-
 func TestSortedAndOneHotFamilies(t *testing.T) {
 	for _, typ := range []string{"f32", "i32", "u8"} {
 		for _, kind := range []string{arguments.Sorted, arguments.Reversed, arguments.OneHot} {

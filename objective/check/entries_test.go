@@ -34,7 +34,7 @@ launch: {grid: [N], block: [LANES]}
 	}
 	oracle := NewOracle(k, func(context.Context, space.Point) (Module, error) {
 		return Module{Path: "reference", Functions: []kernels.Function{{Symbol: "_Z5scalePf"}}}, nil
-	}, nil, nil)
+	}, nil)
 	if err := oracle.Ready(t.Context(), k.Default()); err != nil {
 		t.Fatal(err)
 	}

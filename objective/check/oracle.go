@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -11,7 +10,6 @@ import (
 
 	"pawl/kernels"
 	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 	"pawl/space"
@@ -21,16 +19,16 @@ import (
 // worker of its own and remembers the results. Its methods may be called at the same
 // time. A checker on a device needs no more of it than the compiled reference.
 type Oracle struct {
-	kernel                     *kernels.Kernel
-	buildReference, buildNaive Build
+	kernel         *kernels.Kernel
+	buildReference Build
 
-	mu       sync.Mutex
-	client   *worker.Client
-	plain    map[space.Point]plain
-	derived  map[string][]arguments.Tolerance
-	answers  map[string][][]byte
-	order    []string // keys of answers, least recently used first
-	retained int      // bytes in answers
+	mu     sync.Mutex
+	client *worker.Client
+	// references are compiled with what the result depends on.
+	references map[space.Point]Module
+	answers    map[string][][]byte
+	order      []string // keys of answers, least recently used first
+	retained   int      // bytes in answers
 	// python answers for a reference in Python as long as open is not canceled; asked are its answers by question.
 	python *Python
 	open   context.Context
@@ -42,14 +40,7 @@ type Oracle struct {
 	tried        sync.Map // formulas of inputs, by binding and seed; errors or nil
 }
 
-// plain are a kernel's plain implementations, compiled with what the result depends on.
-type plain struct {
-	reference Module
-	naive     Module // where the tolerance is derived from it
-}
-
-// Build compiles one of a kernel's plain implementations, with the parameters that the
-// result depends on.
+// Build compiles a kernel's reference, with the parameters that the result depends on.
 type Build func(context.Context, space.Point) (Module, error)
 
 // referenceTimeout is how long a reference may take. It is slow on purpose.
@@ -58,11 +49,9 @@ const referenceTimeout = 5 * time.Minute
 // answerLimit bounds the answers that are remembered, in bytes.
 const answerLimit = 256 << 20
 
-// NewOracle returns the oracle of a kernel. Naive builds its plain implementation in
-// the kernel's own precision, for a tolerance that is derived from it; it is nil where
-// the backend cannot. Python computes references that are written in it. Close the oracle to end
-// its worker.
-func NewOracle(k *kernels.Kernel, reference, naive Build, python *Python) *Oracle {
+// NewOracle returns the oracle of a kernel. Python computes references that are written in it.
+// Close the oracle to end its worker.
+func NewOracle(k *kernels.Kernel, reference Build, python *Python) *Oracle {
 	open, cancel := context.WithCancel(context.Background())
 	return &Oracle{
 		python:         python,
@@ -71,10 +60,8 @@ func NewOracle(k *kernels.Kernel, reference, naive Build, python *Python) *Oracl
 		furtherSeeds:   [3]uint64{rand.Uint64(), rand.Uint64(), rand.Uint64()},
 		kernel:         k,
 		buildReference: reference,
-		buildNaive:     naive,
-		plain:          map[space.Point]plain{},
+		references:     map[space.Point]Module{},
 		answers:        map[string][][]byte{},
-		derived:        map[string][]arguments.Tolerance{},
 	}
 }
 
@@ -84,28 +71,19 @@ func (o *Oracle) Ready(ctx context.Context, point space.Point) (err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	given := o.kernel.ReferencePoint(point)
-	known, there := o.plain[given]
-	if o.kernel.Answered() || there && known.reference.Damaged(false) == nil && known.naive.Damaged(false) == nil {
+	known, there := o.references[given]
+	if o.kernel.Answered() || there && known.Damaged(false) == nil {
 		return nil
 	}
-	var built plain
+	var built Module
 	if o.kernel.PythonReference() {
 		if o.python == nil {
 			panic("check: a reference in Python without a Python")
 		}
-	} else if built.reference, err = o.buildReference(ctx, given); err != nil {
+	} else if built, err = o.buildReference(ctx, given); err != nil {
 		return fmt.Errorf("reference of %s: %w", o.kernel.Name, err)
 	}
-	if o.kernel.Tolerance.Derived != 0 {
-		if o.buildNaive == nil {
-			return fmt.Errorf("the tolerance of %s is derived from a naive implementation, which this backend cannot build: "+
-				"state atol and rtol for it", o.kernel.Name)
-		}
-		if built.naive, err = o.buildNaive(ctx, given); err != nil {
-			return err
-		}
-	}
-	o.plain[given] = built
+	o.references[given] = built
 	return nil
 }
 
@@ -113,7 +91,7 @@ func (o *Oracle) Ready(ctx context.Context, point space.Point) (err error) {
 func (o *Oracle) Reference(point space.Point) Module {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.plain[o.kernel.ReferencePoint(point)].reference
+	return o.references[o.kernel.ReferencePoint(point)]
 }
 
 // question is a case at a point, as far as the right answer depends on it.
@@ -153,8 +131,8 @@ func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.P
 	if a.want, err = o.answer(ctx, command, q, bindings); err != nil {
 		return a, err
 	}
-	a.bounds, err = o.bounds(ctx, command, q, bindings, a.want)
-	return a, err
+	a.bounds = o.bounds()
+	return a, nil
 }
 
 // answer returns the reference's outputs.
@@ -190,7 +168,7 @@ func (o *Oracle) refer(ctx context.Context, command worker.Command, q question,
 		}
 		return splitOutputs(entry.Path, bindings)
 	default:
-		if outputs, err = o.compute(ctx, command, o.plain[q.given].reference, q.Case, bindings); err != nil {
+		if outputs, err = o.compute(ctx, command, o.references[q.given], q.Case, bindings); err != nil {
 			err = fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err, rangeAdvice(o.kernel))
 		}
 	}
@@ -285,56 +263,10 @@ func (o *Oracle) Close() {
 	o.stop()
 }
 
-// bounds returns the tolerance of every output for a case. A derived one is so
-// many times the largest error that the naive implementation makes there, and one
-// step of the type: no implementation can do better than round.
-func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question, bindings []arguments.Binding,
-	want [][]byte) ([]arguments.Tolerance, error) {
-	stated := o.kernel.Tolerance
-	bounds := make([]arguments.Tolerance, len(want))
-	for i, argument := range o.kernel.Arguments.Outputs() {
-		bounds[i] = o.kernel.ToleranceOf(argument)
+// bounds are the tolerances of the outputs.
+func (o *Oracle) bounds() (bounds []arguments.Tolerance) {
+	for _, argument := range o.kernel.Arguments.Outputs() {
+		bounds = append(bounds, o.kernel.ToleranceOf(argument))
 	}
-	if stated.Derived == 0 {
-		return bounds, nil
-	}
-	if known, ok := o.derived[q.key()]; ok {
-		return known, nil
-	}
-	got, err := o.compute(ctx, command, o.plain[q.given].naive, q.Case, bindings)
-	if err != nil {
-		o.stop()
-		return nil, fmt.Errorf("naive implementation of %s at %s: %w", o.kernel.Name, q.place(), err)
-	}
-	// One that is far off would excuse everything.
-	mismatch, err := Answer{o.kernel, want, bounds, q.special()}.Compare(got)
-	if err != nil {
-		return nil, err
-	}
-	if mismatch != nil {
-		return nil,
-			fmt.Errorf("naive implementation of %s at %s must keep atol and rtol itself: %s", o.kernel.Name, q.place(), mismatch)
-	}
-	for i, argument := range o.kernel.Arguments.Outputs() {
-		if argument.Tolerance != nil {
-			continue
-		}
-		bounds[i] = arguments.Tolerance{
-			Absolute: stated.Derived * worst(argument.Element, got[i], want[i]),
-			Relative: argument.Element.Step(),
-		}
-	}
-	o.derived[q.key()] = bounds
-	return bounds, nil
-}
-
-// worst returns the largest error of a result.
-func worst(e element.Type, got, want []byte) float64 {
-	largest := 0.0
-	for at := 0; at < len(want); at += e.Size {
-		if deviation := math.Abs(e.Load(got[at:]) - e.Load(want[at:])); deviation > largest { // NaN is in both
-			largest = deviation
-		}
-	}
-	return largest
+	return bounds
 }

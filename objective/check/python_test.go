@@ -160,7 +160,7 @@ func TestReferenceInPythonSaysWhatIsWrong(t *testing.T) {
 // A kernel without a Python that answers is no kernel that is right.
 func TestReferenceInPythonIsPartOfTheQuestion(t *testing.T) {
 	k, p := pythonWith(t, "def twice(n, x, UNROLL): return n, UNROLL * x.T\n")
-	oracle := NewOracle(k, nil, nil, p)
+	oracle := NewOracle(k, nil, p)
 	defer oracle.Close()
 	c := Case{Dims: k.Workloads[0].Dims, Seed: 7}
 	bindings, err := c.Bind(k)
@@ -196,7 +196,7 @@ def twice(n, x, N):
     return n, x.T
 `, gate))
 	p.lanes = make(chan struct{}, 2)
-	oracle := NewOracle(k, nil, nil, p)
+	oracle := NewOracle(k, nil, p)
 	device := OnDevice{Target{Kernel: k, Workload: k.Workloads[0], Oracle: oracle}}
 	var cases []Case
 	for n := range int64(3) {

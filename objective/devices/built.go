@@ -10,11 +10,10 @@ import (
 )
 
 // Binaries are compiled kernels of a target, from wherever they were compiled. Its methods
-// answer as those of an objective.Backend and an objective.NaiveBuilder.
+// answer as those of an objective.Backend.
 type Binaries interface {
 	Compile(context.Context, space.Point) (objective.Binary, *objective.Failure, error)
 	Reference(context.Context, space.Point) (objective.Binary, error)
-	Naive(context.Context, space.Point) (objective.Binary, error)
 }
 
 // built is a device of this machine that runs what was compiled elsewhere.
@@ -31,17 +30,7 @@ func (b built) Reference(ctx context.Context, given space.Point) (objective.Bina
 	return b.from.Reference(ctx, given)
 }
 
-// builtNaive is one whose kernels may have a naive implementation.
-type builtNaive struct{ built }
-
-func (b builtNaive) Naive(ctx context.Context, given space.Point) (objective.Binary, error) {
-	return b.from.Naive(ctx, given)
-}
-
-var (
-	_ objective.Backend      = built{}
-	_ objective.NaiveBuilder = builtNaive{}
-)
+var _ objective.Backend = built{}
 
 // OpenBuilt connects a target with its device, for binaries from elsewhere: no compiler is
 // needed here.
@@ -58,10 +47,7 @@ func (m *Machine) OpenBuilt(ctx context.Context, t Target, o objective.Options, 
 	if err != nil {
 		return nil, err
 	}
-	var backend objective.Backend = built{inner, from}
-	if _, naive := inner.(objective.NaiveBuilder); naive {
-		backend = builtNaive{built{inner, from}}
-	}
+	backend := built{inner, from}
 	o.Python = m.python(compiled)
 	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o), nil}, nil
 }

@@ -185,10 +185,6 @@ func (c conformance) sanitizes() {
 // elsewhere are the binaries of another bench.
 type elsewhere struct{ objective.Backend }
 
-func (e elsewhere) Naive(ctx context.Context, given space.Point) (objective.Binary, error) {
-	return e.Reference(ctx, given)
-}
-
 // lends: what was compiled elsewhere runs, without a compiler here.
 func (c conformance) lends() {
 	lender, can := c.machine.installed[c.bench.Kernel.Backend].(platform.Lender)

@@ -8,18 +8,14 @@ package fuzz
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"pawl/internal/escape"
-	"pawl/internal/page"
 	"pawl/objective"
-	"pawl/objective/cache"
 	"pawl/objective/check"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
@@ -41,9 +37,6 @@ type Options struct {
 	Time  time.Duration
 	// Sanitizer runs kernels under the backend's sanitizers.
 	Sanitizer bool
-	// Pictures is a folder for pictures of the errors of a failing case, empty for
-	// none.
-	Pictures string
 	// Observe gets a line for the user about what is being done.
 	Observe func(text string)
 }
@@ -73,8 +66,7 @@ type Point struct {
 	// Once says that the case did not fail again when it was repeated alone.
 	Once bool `json:"once,omitempty"`
 	// Note is what was seen that is no failure.
-	Note     string   `json:"note,omitempty"`
-	Pictures []string `json:"pictures,omitempty"`
+	Note string `json:"note,omitempty"`
 }
 
 // Wrong reports whether a point gives wrong results.
@@ -194,10 +186,7 @@ func (c *checker) check(ctx context.Context, point space.Point) (Point, error) {
 	if c.Sanitizer {
 		result.Command += " --sanitizer"
 	}
-	if c.Options.Pictures != "" { // of the case as it was found: a small one shows little
-		result.Pictures, err = c.draw(ctx, prepared, finding.Case)
-	}
-	return result, err
+	return result, nil
 }
 
 // cases returns the cases of a point and how many there are, as text.
@@ -236,22 +225,6 @@ func (c *checker) cases(point space.Point) (iter.Seq[check.Case], string) {
 			}
 		}
 	}, total
-}
-
-// draw writes a picture per output and returns their files.
-func (c *checker) draw(ctx context.Context, prepared objective.Prepared,
-	failing check.Case) (paths []string, err error) {
-	err = c.Picture(ctx, prepared, failing, func(argument string, draw func(io.Writer) error) error {
-		name := fmt.Sprintf("%s-%s-%.8s-%d.png", c.Kernel.Name, argument, cache.Digest([]byte(prepared.Point.String())),
-			failing.Seed)
-		path := filepath.Join(c.Options.Pictures, name)
-		if err := page.WriteFile(path, draw); err != nil {
-			return fmt.Errorf("a picture of the errors: %w", err)
-		}
-		paths = append(paths, path)
-		return nil
-	})
-	return paths, err
 }
 
 // NewCase returns the case of a target that sizes such as B=1,S=33 describe; what they

@@ -73,10 +73,7 @@ type Backend struct {
 	sanitizer *sanitizer
 }
 
-var (
-	_ objective.Backend      = (*Backend)(nil)
-	_ objective.NaiveBuilder = (*Backend)(nil)
-)
+var _ objective.Backend = (*Backend)(nil)
 
 // New returns a backend for a kernel and the space of one of its workloads.
 func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options) (*Backend, error) {
@@ -174,15 +171,7 @@ func (b *Backend) unrolled(file string, point space.Point) (text []byte) {
 // Reference builds the kernel's reference, without the parameters that do not change the
 // result and without the kernel's own flags: it should be plain.
 func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
-	return b.plain(ctx, b.kernel.Reference, given)
-}
-
-// Naive builds the kernel's naive implementation in the same way.
-func (b *Backend) Naive(ctx context.Context, given space.Point) (objective.Binary, error) {
-	return b.plain(ctx, b.kernel.Naive, given)
-}
-
-func (b *Backend) plain(ctx context.Context, source string, given space.Point) (objective.Binary, error) {
+	source := b.kernel.Reference
 	entry, err := b.build(ctx, append([]string{"-O2"}, b.defines(given)...),
 		piece{languageOf(source), unit(b.kernel, source, given, b.kernel.Launch.Reference)})
 	if err != nil {

@@ -285,33 +285,6 @@ func TestShrinkFindsTheSmallestShape(t *testing.T) {
 	}
 }
 
-// A derived bound follows what a naive implementation gets wrong, so it sees a
-// small mistake that a generous tolerance lets pass.
-func TestDerivedTolerance(t *testing.T) {
-	files := map[string]string{"twice.c": untidy, "reference.c": untidyFiles["reference.c"],
-		"naive.c": "#include <stdint.h>\nvoid twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; " +
-			"i++) y[i] = x[i] + x[i]; }",
-		"kernel.yaml": strings.Replace(untidyFiles["kernel.yaml"], "rtol: 1e-4}",
-			"rtol: 1e-4, derived: 4}\nnaive: {host: naive.c}", 1)}
-	b := open(t, files, host.Options{})
-	for mode, fails := range map[string]bool{"good": false, "subtle": true} {
-		failure, err := b.Verify(t.Context(), b.prepare(t, "MODE="+mode))
-		if err != nil || (failure != nil) != fails {
-			t.Errorf("derived, %s: %v, %v", mode, failure, err)
-		}
-	}
-	stated := open(t, untidyFiles, host.Options{})
-	if failure, err := stated.Verify(t.Context(), stated.prepare(t, "MODE=subtle")); failure != nil || err != nil {
-		t.Errorf("stated: %v, %v", failure, err)
-	}
-	files["naive.c"] = strings.Replace(files["naive.c"], "x[i] + x[i]", "x[i] * x[i]", 1)
-	wrong := open(t, files, host.Options{})
-	if _, err := wrong.Verify(t.Context(), wrong.prepare(t, "MODE=good")); err == nil ||
-		!strings.Contains(err.Error(), "naive implementation") {
-		t.Errorf("a wrong naive implementation: %v", err)
-	}
-}
-
 func TestSanitizers(t *testing.T) {
 	plain := open(t, untidyFiles, host.Options{})
 	tools, err := plain.backend.Sanitized(t.Context())

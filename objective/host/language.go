@@ -48,7 +48,7 @@ func FindToolchains(ctx context.Context, k *kernels.Kernel,
 	if forC, err = FindToolchain(ctx, getenv); err != nil {
 		return nil, nil, err
 	}
-	for _, source := range append([]string{k.Reference, k.Naive}, k.Sources()...) {
+	for _, source := range append([]string{k.Reference}, k.Sources()...) {
 		if languageOf(source) == languageCPlusPlus {
 			forCPlusPlus, err = FindCPlusPlus(ctx, getenv)
 			return forC, forCPlusPlus, err

@@ -26,7 +26,7 @@ func TestWholeManifestOnThePage(t *testing.T) {
 	}
 	b := open(t, map[string]string{
 		"kernel.yaml": string(match[1]), "rows.c": sum("float", "enum { lanes = LANES };\n"),
-		"reference.c": sum("double", ""), "naive.c": sum("float", ""),
+		"reference.c": sum("double", ""),
 	}, host.Options{Constants: []kernels.Constant{{Name: "ROWS", Value: "64"}}})
 	outcome := b.measure(t, "LANES=1", 0)
 	if outcome.Failure != nil {

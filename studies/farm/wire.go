@@ -53,9 +53,8 @@ type Binary struct {
 // Compiled is a point that is ready to be measured, or that failed before.
 type Compiled struct {
 	Binary *Binary `json:"binary,omitempty"`
-	// Reference and Naive are what its results are compared with; nil where the kernel has none.
+	// Reference is what its results are compared with; nil where the kernel has none.
 	Reference *Binary            `json:"reference,omitempty"`
-	Naive     *Binary            `json:"naive,omitempty"`
 	Failure   *objective.Failure `json:"failure,omitempty"`
 	Spent     objective.Spent    `json:"spent"`
 }

@@ -94,11 +94,6 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or " +
 					"compute-sanitizer's tools on CUDA",
 			},
-			&cli.StringFlag{
-				Name:        "picture",
-				Destination: &o.Pictures,
-				Usage:       "draw the errors of a failing case into this `FOLDER`",
-			},
 		),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if err := o.check(); err != nil {
@@ -274,8 +269,5 @@ func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
 	}
 	if p.Note != "" {
 		fmt.Fprintf(w, "Note: %s\n", p.Note)
-	}
-	for _, path := range p.Pictures {
-		fmt.Fprintf(w, "wrote %s: white is exact, blue within the tolerance, red wrong, black no number\n", path)
 	}
 }

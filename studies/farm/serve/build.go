@@ -67,14 +67,6 @@ func (s *server) addReferences(ctx context.Context, b *bench, point space.Point,
 	if err == nil {
 		compiled.Reference, err = s.keep(ctx, reference)
 	}
-	builder, can := b.bench.Backend.(objective.NaiveBuilder)
-	if err != nil || k.Tolerance.Derived == 0 || !can {
-		return err
-	}
-	naive, err := builder.Naive(ctx, given)
-	if err == nil {
-		compiled.Naive, err = s.keep(ctx, naive)
-	}
 	return err
 }
 

@@ -163,11 +163,6 @@ func (f *fetched) Reference(ctx context.Context, given space.Point) (objective.B
 	return f.get(ctx, &f.given, given, func(c *farm.Compiled) *farm.Binary { return c.Reference })
 }
 
-// Naive returns that of the naive implementation.
-func (f *fetched) Naive(ctx context.Context, given space.Point) (objective.Binary, error) {
-	return f.get(ctx, &f.given, given, func(c *farm.Compiled) *farm.Binary { return c.Naive })
-}
-
 func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point space.Point,
 	compiled *farm.Compiled) (objective.Prepared, error) {
 	f.points.Store(point, compiled)
