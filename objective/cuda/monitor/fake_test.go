@@ -55,10 +55,9 @@ const testUUID = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
 
 func healthy() *fakeDevice {
 	return &fakeDevice{
-		numbers: map[quantity]uint64{smClock: 1980, memoryClock: 3201, temperature: 41, power: 123456, reasons: 0,
-			maximumSMClock: 1995, maximumMemoryClock: 3202, powerLimit: 700000, slowdownTemperature: 87,
-			memoryTotal: 150 << 30, memoryUsed: 1 << 30, computeMode: 0, persistence: 1},
-		texts:    map[property]string{deviceName: "Test GPU", deviceUUID: testUUID, deviceBus: "00000000:1B:00.0"},
+		numbers: map[quantity]uint64{smClock: 1980, temperature: 41, power: 123456, reasons: 0,
+			maximumSMClock: 1995, powerLimit: 700000, memoryUsed: 1 << 30},
+		texts:    map[property]string{deviceName: "Test GPU", deviceUUID: testUUID},
 		failures: map[quantity]error{},
 		free:     1980,
 	}

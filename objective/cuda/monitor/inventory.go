@@ -11,24 +11,18 @@ type Inventory struct {
 
 // GPU is one GPU of the inventory.
 type GPU struct {
-	Name        string     `json:"name"`
-	UUID        string     `json:"uuid"`
-	Bus         string     `json:"bus"`          // PCI domain:bus:device.function
-	MemoryTotal uint64     `json:"memory_total"` // bytes
-	MemoryUsed  uint64     `json:"memory_used"`  // bytes
-	ComputeMode string     `json:"compute_mode"`
-	Persistence bool       `json:"persistence"`
-	State       State      `json:"state"`
-	Limits      Limits     `json:"limits"`
-	Processes   []Process  `json:"processes"` // computing on it; a container sees its own only, or none
-	ClockLock   Permission `json:"clock_lock"`
+	Name       string     `json:"name"`
+	UUID       string     `json:"uuid"`
+	MemoryUsed uint64     `json:"memory_used"` // bytes
+	State      State      `json:"state"`
+	Limits     Limits     `json:"limits"`
+	Processes  []Process  `json:"processes"` // computing on it; a container sees its own only, or none
+	ClockLock  Permission `json:"clock_lock"`
 	// Unknown names what the GPU does not report; those fields mean nothing.
 	Unknown []string `json:"unknown,omitempty"`
 	// Trouble is why the GPU could not be asked further.
 	Trouble string `json:"trouble,omitempty"`
 }
-
-var computeModes = []string{"default", "exclusive thread", "prohibited", "exclusive process"}
 
 // Devices lists the GPUs of this machine. The error is ErrUnavailable where there
 // is no management library. A GPU in trouble is listed with its trouble.
@@ -67,11 +61,7 @@ func (g *GPU) fill(device device) {
 	ask := asker{device: device}
 	g.Name = ask.text(deviceName)
 	g.UUID = ask.text(deviceUUID)
-	g.Bus = ask.text(deviceBus)
-	g.MemoryTotal = ask.number(memoryTotal)
 	g.MemoryUsed = ask.number(memoryUsed)
-	g.ComputeMode = modeName(ask.number(computeMode))
-	g.Persistence = ask.number(persistence) == 1
 	g.State = ask.state()
 	g.Limits = ask.limits()
 	g.Processes = ask.processes()
@@ -79,11 +69,4 @@ func (g *GPU) fill(device device) {
 	if ask.err != nil {
 		g.Trouble = ask.err.Error()
 	}
-}
-
-func modeName(mode uint64) string {
-	if mode < uint64(len(computeModes)) {
-		return computeModes[mode]
-	}
-	return fmt.Sprintf("mode %d", mode)
 }

@@ -9,11 +9,7 @@ import (
 
 func TestInventory(t *testing.T) {
 	quiet := healthy()
-	for _, missing := range []quantity{power, persistence} {
-		delete(quiet.numbers, missing)
-	}
-	delete(quiet.texts, deviceBus)
-	quiet.numbers[computeMode] = 9
+	delete(quiet.numbers, power)
 	sick := healthy()
 	sick.failures[memoryUsed] = code(16)
 
@@ -28,16 +24,14 @@ func TestInventory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"name":"Test GPU","uuid":"GPU-00010203-0405-0607-0809-0a0b0c0d0e0f","bus":"00000000:1B:00.0",` +
-		`"memory_total":161061273600,"memory_used":1073741824,"compute_mode":"default","persistence":true,` +
-		`"state":{"sm_clock":1980,"memory_clock":3201,"temperature":41,"power":123.456,"reasons":""},` +
-		`"limits":{"sm_clock":1995,"memory_clock":3202,"power":700,"temperature":87},` +
+	const want = `{"name":"Test GPU","uuid":"GPU-00010203-0405-0607-0809-0a0b0c0d0e0f","memory_used":1073741824,` +
+		`"state":{"sm_clock":1980,"temperature":41,"power":123.456,"reasons":""},` +
+		`"limits":{"sm_clock":1995,"power":700},` +
 		`"processes":[{"pid":1073741824,"memory":1048576}],"clock_lock":{"allowed":false,"reason":"no"}}`
 	if string(text) != want {
 		t.Errorf("got %s", text)
 	}
-	if gpu := got.GPUs[1]; strings.Join(gpu.Unknown, ", ") != "PCI bus, persistence mode, power" || gpu.Trouble != "" ||
-		gpu.ComputeMode != "mode 9" {
+	if gpu := got.GPUs[1]; strings.Join(gpu.Unknown, ", ") != "power" || gpu.Trouble != "" {
 		t.Errorf("the quiet one: %+v", gpu)
 	}
 	if gpu := got.GPUs[2]; gpu.Trouble !=

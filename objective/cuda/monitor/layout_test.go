@@ -10,12 +10,8 @@ import (
 // The sizes are those of nvml.h on 64-bit Linux.
 func TestLayout(t *testing.T) {
 	for name, pair := range map[string][2]uintptr{
-		"bus":                     {unsafe.Sizeof(busInformation{}), 68},
-		"bus, identifier":         {unsafe.Offsetof(busInformation{}.identifier), 36},
 		"process":                 {unsafe.Sizeof(processInformation{}), 24},
 		"process, memory":         {unsafe.Offsetof(processInformation{}.memory), 8},
-		"busy":                    {unsafe.Sizeof(busyInformation{}), 32},
-		"busy, multiprocessor":    {unsafe.Offsetof(busyInformation{}.multiprocessor), 16},
 		"temperature":             {unsafe.Sizeof(temperatureInformation{}), 12},
 		"temperature, celsius":    {unsafe.Offsetof(temperatureInformation{}.celsius), 8},
 		"the handle is a pointer": {unsafe.Sizeof(dynamicDevice{}.handle), 8},

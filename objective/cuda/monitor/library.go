@@ -34,20 +34,14 @@ type device interface {
 type quantity int
 
 const (
-	smClock             quantity = iota // MHz
-	memoryClock                         // MHz
-	temperature                         // °C
-	power                               // mW
-	reasons                             // bits
-	maximumSMClock                      // MHz
-	maximumMemoryClock                  // MHz
-	powerLimit                          // mW
-	slowdownTemperature                 // °C
-	memoryTotal                         // bytes
-	memoryUsed                          // bytes
-	computeMode                         // see computeModes
-	persistence                         // 0 or 1
-	energy                              // mJ since the driver was loaded
+	smClock        quantity = iota // MHz
+	temperature                    // °C
+	power                          // mW
+	reasons                        // bits
+	maximumSMClock                 // MHz
+	powerLimit                     // mW
+	memoryUsed                     // bytes
+	energy                         // mJ since the driver was loaded
 	quantities
 )
 
@@ -56,7 +50,6 @@ type property int
 const (
 	deviceName property = iota
 	deviceUUID
-	deviceBus
 	properties
 )
 
@@ -69,11 +62,9 @@ type query struct {
 }
 
 const (
-	noSelector     = -1
-	selectSM       = 1
-	selectMemory   = 2
-	selectSensor   = 0
-	selectSlowdown = 1
+	noSelector   = -1
+	selectSM     = 1
+	selectSensor = 0
 )
 
 // The plain call for the temperature is deprecated and may go; the newer one answers in a structure.
@@ -89,26 +80,19 @@ const (
 )
 
 var queries = [quantities]query{
-	smClock:             {"SM clock", "nvmlDeviceGetClockInfo", selectSM},
-	memoryClock:         {"memory clock", "nvmlDeviceGetClockInfo", selectMemory},
-	temperature:         {"temperature", plainTemperature + " " + structTemperature, selectSensor},
-	power:               {"power", "nvmlDeviceGetPowerUsage", noSelector},
-	reasons:             {"clock reasons", eventReasons + " " + throttleReasons, noSelector},
-	maximumSMClock:      {"highest SM clock", "nvmlDeviceGetMaxClockInfo", selectSM},
-	maximumMemoryClock:  {"highest memory clock", "nvmlDeviceGetMaxClockInfo", selectMemory},
-	powerLimit:          {"power limit", "nvmlDeviceGetEnforcedPowerLimit", noSelector},
-	slowdownTemperature: {"slowdown temperature", "nvmlDeviceGetTemperatureThreshold", selectSlowdown},
-	memoryTotal:         {"memory", "nvmlDeviceGetMemoryInfo", noSelector},
-	memoryUsed:          {"memory used", "nvmlDeviceGetMemoryInfo", noSelector},
-	computeMode:         {"compute mode", "nvmlDeviceGetComputeMode", noSelector},
-	persistence:         {"persistence mode", "nvmlDeviceGetPersistenceMode", noSelector},
-	energy:              {"energy", "nvmlDeviceGetTotalEnergyConsumption", noSelector},
+	smClock:        {"SM clock", "nvmlDeviceGetClockInfo", selectSM},
+	temperature:    {"temperature", plainTemperature + " " + structTemperature, selectSensor},
+	power:          {"power", "nvmlDeviceGetPowerUsage", noSelector},
+	reasons:        {"clock reasons", eventReasons + " " + throttleReasons, noSelector},
+	maximumSMClock: {"highest SM clock", "nvmlDeviceGetMaxClockInfo", selectSM},
+	powerLimit:     {"power limit", "nvmlDeviceGetEnforcedPowerLimit", noSelector},
+	memoryUsed:     {"memory used", "nvmlDeviceGetMemoryInfo", noSelector},
+	energy:         {"energy", "nvmlDeviceGetTotalEnergyConsumption", noSelector},
 }
 
 var inquiries = [properties]query{
 	deviceName: {"name", "nvmlDeviceGetName", noSelector},
 	deviceUUID: {"UUID", "nvmlDeviceGetUUID", noSelector},
-	deviceBus:  {"PCI bus", "nvmlDeviceGetPciInfo_v3 nvmlDeviceGetPciInfo_v2", noSelector},
 }
 
 func (q quantity) String() string { return queries[q].label }

@@ -11,11 +11,6 @@ import (
 
 // The structures that the library fills, laid out as in C on 64-bit Linux.
 type (
-	busInformation struct {
-		legacy                                [16]byte
-		domain, bus, device, identity, system uint32
-		identifier                            [32]byte
-	}
 	processInformation struct {
 		process                   uint32
 		_                         uint32
@@ -151,14 +146,8 @@ func (d *dynamicDevice) structTemperature() (uint64, error) {
 }
 
 func (d *dynamicDevice) text(wanted property) (string, error) {
-	names := inquiries[wanted].names
-	if wanted == deviceBus {
-		var bus busInformation
-		err := d.call(names, d.handle, uintptr(unsafe.Pointer(&bus)))
-		return terminated(bus.identifier[:]), err
-	}
 	var text [96]byte
-	err := d.call(names, d.handle, uintptr(unsafe.Pointer(&text)), unsafe.Sizeof(text))
+	err := d.call(inquiries[wanted].names, d.handle, uintptr(unsafe.Pointer(&text)), unsafe.Sizeof(text))
 	return terminated(text[:]), err
 }
 

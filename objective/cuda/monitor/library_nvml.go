@@ -122,9 +122,9 @@ func (d *boundDevice) number(wanted quantity) (value uint64, err error) {
 func (d *boundDevice) ask(wanted quantity) (uint64, nvml.Return) {
 	query := queries[wanted]
 	switch wanted {
-	case smClock, memoryClock:
+	case smClock:
 		return wide(d.device.GetClockInfo(nvml.ClockType(query.selector)))
-	case maximumSMClock, maximumMemoryClock:
+	case maximumSMClock:
 		return wide(d.device.GetMaxClockInfo(nvml.ClockType(query.selector)))
 	case temperature:
 		if d.name(query.names) == structTemperature {
@@ -132,8 +132,6 @@ func (d *boundDevice) ask(wanted quantity) (uint64, nvml.Return) {
 			return uint64(max(0, read.Temperature)), answer
 		}
 		return wide(d.device.GetTemperature(nvml.TemperatureSensors(query.selector)))
-	case slowdownTemperature:
-		return wide(d.device.GetTemperatureThreshold(nvml.TemperatureThresholds(query.selector)))
 	case power:
 		return wide(d.device.GetPowerUsage())
 	case energy:
@@ -145,16 +143,9 @@ func (d *boundDevice) ask(wanted quantity) (uint64, nvml.Return) {
 			return d.device.GetCurrentClocksEventReasons()
 		}
 		return d.device.GetCurrentClocksThrottleReasons()
-	case memoryTotal, memoryUsed:
+	case memoryUsed:
 		memory, answer := d.device.GetMemoryInfo()
-		if wanted == memoryUsed {
-			return memory.Used, answer
-		}
-		return memory.Total, answer
-	case computeMode:
-		return wide(d.device.GetComputeMode())
-	case persistence:
-		return wide(d.device.GetPersistenceMode())
+		return memory.Used, answer
 	}
 	panic("monitor: no call for the quantity " + wanted.String())
 }
@@ -170,10 +161,6 @@ func (d *boundDevice) text(wanted property) (text string, err error) {
 			text, answer = d.device.GetName()
 		case deviceUUID:
 			text, answer = d.device.GetUUID()
-		case deviceBus:
-			var information nvml.PciInfo
-			information, answer = d.device.GetPciInfo()
-			text = terminated(information.BusId[:])
 		}
 		return answer
 	})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -171,11 +172,11 @@ func TestRecentDriver(t *testing.T) {
 		t.Fatalf("got %q, %q", seen.Error, seen.LockError)
 	}
 	// The values are those of testdata/library.c.
-	state := State{SMClock: 1980, MemoryClock: 3201, Temperature: 41, Power: 123.456, Reasons: 1<<63 | Idle}
+	state := State{SMClock: 1980, Temperature: 41, Power: 123.456, Reasons: 1<<63 | Idle}
 	if seen.State != state || seen.Restored != state || seen.Again != state {
 		t.Errorf("states %+v, %+v, %+v", seen.State, seen.Restored, seen.Again)
 	}
-	if seen.Limits != (Limits{SMClock: 1995, MemoryClock: 3202, Power: 700, Temperature: 87}) {
+	if seen.Limits != (Limits{SMClock: 1995, Power: 700}) {
 		t.Errorf("limits %+v", seen.Limits)
 	}
 	if seen.Locked.SMClock != 1500 {
@@ -193,14 +194,10 @@ func checkInventory(t *testing.T, found Inventory, state State) {
 		t.Fatalf("got %+v", found)
 	}
 	gpu := found.GPUs[0]
-	if gpu.Name != "Test GPU" || gpu.UUID != testUUID || gpu.Bus != "00000000:1B:00.0" {
-		t.Errorf("names %q, %q, %q", gpu.Name, gpu.UUID, gpu.Bus)
+	if gpu.Name != "Test GPU" || gpu.UUID != testUUID {
+		t.Errorf("names %q, %q", gpu.Name, gpu.UUID)
 	}
-	if gpu.MemoryTotal != 150<<30 || gpu.MemoryUsed != 1<<30 || gpu.ComputeMode != "exclusive process" ||
-		!gpu.Persistence {
-		t.Errorf("got %+v", gpu)
-	}
-	if gpu.State != state || gpu.Unknown != nil || gpu.Trouble != "" {
+	if gpu.MemoryUsed != 1<<30 || gpu.State != state || gpu.Unknown != nil || gpu.Trouble != "" {
 		t.Errorf("got %+v", gpu)
 	}
 	if len(gpu.Processes) != 40 || gpu.Processes[0].PID != 1000 || gpu.Processes[39].PID != 1039 ||
@@ -253,4 +250,24 @@ func TestNoLibrary(t *testing.T) {
 	if seen := inChild(t, filepath.Join(t.TempDir(), "missing.so")); seen.Error != want {
 		t.Errorf("got %q", seen.Error)
 	}
+}
+
+// UnmarshalText reads what a child has written.
+func (r *Reasons) UnmarshalText(text []byte) error {
+	*r = 0
+	for name := range strings.SplitSeq(string(text), ", ") {
+		for _, known := range reasonNames {
+			if known.name == name {
+				*r |= known.reason
+			}
+		}
+		if bits, unknown := strings.CutPrefix(name, "unknown reason "); unknown {
+			value, err := strconv.ParseUint(bits, 0, 64)
+			if err != nil {
+				return err
+			}
+			*r |= Reasons(value)
+		}
+	}
+	return nil
 }

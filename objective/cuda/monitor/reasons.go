@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -45,8 +44,6 @@ var reasonNames = []struct {
 	{DisplayClock, "display clock setting"},
 }
 
-const unknownReason = "unknown reason "
-
 // Throttled reports whether something slows the GPU down.
 func (r Reasons) Throttled() bool { return r&throttling != 0 }
 
@@ -60,40 +57,10 @@ func (r Reasons) String() string {
 		}
 	}
 	if r != 0 {
-		names = append(names, fmt.Sprintf("%s%#x", unknownReason, uint64(r)))
+		names = append(names, fmt.Sprintf("unknown reason %#x", uint64(r)))
 	}
 	return strings.Join(names, ", ")
 }
 
 // MarshalText writes the reasons in words.
 func (r Reasons) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (r *Reasons) UnmarshalText(text []byte) error {
-	*r = 0
-	if len(text) == 0 {
-		return nil
-	}
-	for _, name := range strings.Split(string(text), ", ") {
-		reason, err := parseReason(name)
-		if err != nil {
-			return err
-		}
-		*r |= reason
-	}
-	return nil
-}
-
-func parseReason(name string) (Reasons, error) {
-	for _, known := range reasonNames {
-		if known.name == name {
-			return known.reason, nil
-		}
-	}
-	if bits, ok := strings.CutPrefix(name, unknownReason); ok {
-		if value, err := strconv.ParseUint(bits, 0, 64); err == nil {
-			return Reasons(value), nil
-		}
-	}
-	return 0, fmt.Errorf("%q is no reason for a clock; a later version may have written it", name)
-}

@@ -7,19 +7,16 @@ import (
 
 // State is what a GPU does at one moment.
 type State struct {
-	SMClock     int     `json:"sm_clock"`     // MHz
-	MemoryClock int     `json:"memory_clock"` // MHz; 0: the GPU does not report it
-	Temperature int     `json:"temperature"`  // °C; 0: the GPU does not report it
-	Power       float64 `json:"power"`        // W; 0: the GPU does not report it
+	SMClock     int     `json:"sm_clock"`    // MHz
+	Temperature int     `json:"temperature"` // °C; 0: the GPU does not report it
+	Power       float64 `json:"power"`       // W; 0: the GPU does not report it
 	Reasons     Reasons `json:"reasons"`
 }
 
 // Limits is what a GPU can do at most. A limit that it does not report is 0.
 type Limits struct {
-	SMClock     int     `json:"sm_clock"`     // MHz
-	MemoryClock int     `json:"memory_clock"` // MHz
-	Power       float64 `json:"power"`        // W, the limit in force
-	Temperature int     `json:"temperature"`  // °C, where the hardware slows down
+	SMClock int     `json:"sm_clock"` // MHz
+	Power   float64 `json:"power"`    // W, the limit in force
 }
 
 // asker reads one value after the other. A value that the GPU does not report is
@@ -33,7 +30,6 @@ type asker struct {
 func (a *asker) state() State {
 	return State{
 		SMClock:     int(a.number(smClock)),
-		MemoryClock: int(a.number(memoryClock)),
 		Temperature: int(a.number(temperature)),
 		Power:       watts(a.number(power)),
 		Reasons:     Reasons(a.number(reasons)),
@@ -42,10 +38,8 @@ func (a *asker) state() State {
 
 func (a *asker) limits() Limits {
 	return Limits{
-		SMClock:     int(a.number(maximumSMClock)),
-		MemoryClock: int(a.number(maximumMemoryClock)),
-		Power:       watts(a.number(powerLimit)),
-		Temperature: int(a.number(slowdownTemperature)),
+		SMClock: int(a.number(maximumSMClock)),
+		Power:   watts(a.number(powerLimit)),
 	}
 }
 

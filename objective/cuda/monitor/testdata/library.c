@@ -11,11 +11,6 @@
 typedef struct { int unused; } *device;
 
 struct memory { unsigned long long total, free, used; };
-struct bus {
-	char legacy[16];
-	unsigned int domain, bus, device, identity, system;
-	char identifier[32];
-};
 struct process {
 	unsigned int process;
 	unsigned long long memory;
@@ -63,18 +58,10 @@ int nvmlDeviceGetName(device one, char *to, unsigned int room) {
 int nvmlDeviceGetUUID(device one, char *to, unsigned int room) {
 	return one == (device)&gpu ? text(to, room, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f") : invalid;
 }
-int nvmlDeviceGetPciInfo_v3(device one, struct bus *bus) {
-	memset(bus, 0xff, sizeof *bus);
-	text(bus->legacy, sizeof bus->legacy, "0000:1B:00.0");
-	text(bus->identifier, sizeof bus->identifier, "00000000:1B:00.0");
-	return success;
-}
 int nvmlDeviceGetMemoryInfo(device one, struct memory *memory) {
 	*memory = (struct memory){150ull << 30, 149ull << 30, 1ull << 30};
 	return success;
 }
-int nvmlDeviceGetComputeMode(device one, int *mode) { *mode = 3; return success; }
-int nvmlDeviceGetPersistenceMode(device one, int *mode) { *mode = 1; return success; }
 int nvmlDeviceGetClockInfo(device one, int domain, unsigned int *mhz) {
 	const char *path = getenv("PAWL_FAKE_CLOCK"); /* a file with the clock that there is without a lock */
 	FILE *file = path ? fopen(path, "r") : NULL;
@@ -93,10 +80,6 @@ int nvmlDeviceGetMaxClockInfo(device one, int domain, unsigned int *mhz) {
 int nvmlDeviceGetTotalEnergyConsumption(device one, unsigned long long *millijoules) { *millijoules = 5000000000000ull; return success; }
 int nvmlDeviceGetPowerUsage(device one, unsigned int *milliwatts) { *milliwatts = 123456; return success; }
 int nvmlDeviceGetEnforcedPowerLimit(device one, unsigned int *milliwatts) { *milliwatts = 700000; return success; }
-int nvmlDeviceGetTemperatureThreshold(device one, int which, unsigned int *celsius) {
-	*celsius = which == 1 ? 87 : 0;
-	return success;
-}
 
 #ifndef NEW
 int nvmlDeviceGetTemperature(device one, int sensor, unsigned int *celsius) {
