@@ -16,7 +16,9 @@ package preflight
 import (
 	"context"
 	"fmt"
+	"io"
 
+	"pawl/internal/page"
 	"pawl/objective"
 	"pawl/objective/devices"
 )
@@ -38,6 +40,9 @@ type Report struct {
 	Device   string `json:"device"`
 	Steps    []Step `json:"steps"`
 }
+
+// JSON writes the report for programs.
+func (r *Report) JSON(w io.Writer) error { return page.JSON(w, "pawl check", 1, r) }
 
 // Holds reports whether every step does.
 func (r *Report) Holds() bool {

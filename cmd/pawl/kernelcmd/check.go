@@ -35,15 +35,14 @@ func CheckCommand(env console.Environment) *cli.Command {
 			"pawl check ./scale",
 			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error",
 			"64 usage"),
-		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "cache", "run-timeout", "compile-timeout",
+		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout",
 			"json"),
 			architectureFlag(&o.architecture),
 			&cli.BoolFlag{
 				Name:               "preflight",
 				Destination:        &o.preflight,
 				DisableDefaultText: true,
-				Usage: "also compare the default's speed with the reference's, and keep what was found, for " +
-					"pawl serve",
+				Usage:              "also compare the default's speed with the reference's",
 			}),
 		Action: console.Action(func(ctx context.Context,
 			arguments []string) error {
@@ -72,13 +71,6 @@ func runCheck(ctx context.Context, env console.Environment, o checkOptions, argu
 	}, show)
 	if err != nil {
 		return err
-	}
-	if o.preflight {
-		path, err := report.Write(o.Out)
-		if err != nil {
-			return fmt.Errorf("what was found: %w", err)
-		}
-		env.Notice("wrote " + path)
 	}
 	if o.JSON {
 		if err := report.JSON(env.Stdout); err != nil {

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"cmp"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -9,7 +8,6 @@ import (
 
 	gates "pawl/gate/reporting"
 	"pawl/objective/devices"
-	"pawl/objective/preflight"
 )
 
 // probe looks at the machine, and remembers for a while what it found: compilers are started for it.
@@ -28,8 +26,6 @@ type doctorPage struct {
 	When        time.Time
 	// Cost is what the machine of the last gate run has taken; empty for unknown.
 	Cost string
-	// Preflights are how far kernels came before their searches.
-	Preflights []preflight.Kept
 }
 
 func (s *Server) doctor(r *http.Request) (page, error) {
@@ -44,11 +40,10 @@ func (s *Server) doctor(r *http.Request) (page, error) {
 		p.at = time.Now()
 	}
 	data := doctorPage{
-		Findings:   p.findings,
-		Usable:     p.usable,
-		GPU:        p.gpu,
-		When:       p.at,
-		Preflights: preflight.ReadAll(cmp.Or(s.options.Preflights, filepath.Dir(s.options.Database))),
+		Findings: p.findings,
+		Usable:   p.usable,
+		GPU:      p.gpu,
+		When:     p.at,
 	}
 	if last, err := gates.Read(filepath.Join(filepath.Dir(s.options.Baseline), gates.JSONName)); err == nil &&
 		last.Cost != nil {

@@ -37,8 +37,6 @@ var assets embed.FS
 type Options struct {
 	// Database is the file of the studies, or the URL of a server's. It need not be there yet.
 	Database string
-	// Preflights is the folder where pawl check --preflight keeps what it found; empty is the folder of the file.
-	Preflights string
 	// Baseline is the gate's file; its history and report lie beside it.
 	Baseline string
 	// Address is where to listen, such as 127.0.0.1:7295; port 0 takes a free one.

@@ -11,7 +11,6 @@ import (
 
 	"pawl/internal/postgrestest"
 	"pawl/internal/thorough"
-	"pawl/objective/preflight"
 	"pawl/studies"
 )
 
@@ -148,22 +147,6 @@ func locked(t *testing.T, path string) *sql.DB {
 		t.Fatal(err)
 	}
 	return db
-}
-
-// What was tried before a search is on the doctor's page, and words from compilers are text there.
-func TestPreflightIsShown(t *testing.T) {
-	path := closed(t)
-	s := serving(t, path)
-	says(t, s, "/doctor", http.StatusOK, "No kernel was tried", "pawl check --preflight KERNEL")
-	fails := preflight.Report{Kernel: "scale", Workload: "small/1", Device: "CPU", Steps: []preflight.Step{
-		{Name: "the machine", Found: "8 points"},
-		{Name: "the default compiles", Failure: "<script>alert(1)</script>", Advice: "mend the source"},
-	}}
-	if _, err := fails.Write(filepath.Dir(path)); err != nil {
-		t.Fatal(err)
-	}
-	says(t, s, "/doctor", http.StatusOK, "scale, small/1 on CPU", "✓ the machine", "✗ the default compiles fails",
-		"&lt;script&gt;alert(1)", "mend the source", "stopped at the first")
 }
 
 func TestADatabaseOfAnotherVersion(t *testing.T) {

@@ -45,14 +45,12 @@ func ServeCommand(env console.Environment) *cli.Command {
 }
 
 func runServe(ctx context.Context, env console.Environment, o serveOptions) error {
-	database, preflights := o.Database(env), ""
-	if server, err := studies.OnServer(database); err != nil {
+	database := o.Database(env)
+	if _, err := studies.OnServer(database); err != nil {
 		return console.Usage(err)
-	} else if server {
-		preflights = o.Out
 	}
 	server, err := pages.Listen(pages.Options{
-		Database: database, Preflights: preflights, Baseline: o.baseline, Address: o.address,
+		Database: database, Baseline: o.baseline, Address: o.address,
 		Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
 	})
 	if err != nil {
