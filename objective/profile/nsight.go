@@ -50,8 +50,8 @@ func FindNsight(getenv func(string) string) (Nsight, error) {
 		"or put it on the path", objective.ErrNoProfiler)
 }
 
-// Profile runs a point of a kernel on a GPU once under ncu, which starts the worker that runs the kernel, and returns its counters. A
-// failure is the point's own.
+// Profile runs a point of a kernel on a GPU once under ncu, which starts the worker that runs the kernel, and returns
+// its counters. A failure is the point's own.
 //
 // The worker checks the point's result first and tells the driver then that profiling begins, launches the kernel once,
 // and that it ends: of all launches in the process, fills, references and comparisons among them, ncu sees that one.
