@@ -11,7 +11,7 @@ import (
 
 // CompareApart judges two sides that were not measured together, unpaired: stored
 // samples, or two files. Nothing cancels here. Another hour, another clock or another
-// neighbour can make identical code differ, and no test on the samples can see
+// neighbor can make identical code differ, and no test on the samples can see
 // that; so
 //
 //   - the process is the unit: its level, the median of its samples, is one
@@ -228,7 +228,7 @@ func (s *apart) doubt(slow, fast float64) *Decision {
 	if s.evidence.Change < 0 && fastest >= -slow || s.evidence.Change > 0 && fastest <= fast {
 		return &Decision{
 			Verdict: Inconclusive,
-			Reason: fmt.Sprintf("%s, but the fastest processes of the two sides say %s: a neighbour may have slowed "+
+			Reason: fmt.Sprintf("%s, but the fastest processes of the two sides say %s: a neighbor may have slowed "+
 				"the others", faster(s.evidence.Change), faster(fastest)),
 		}
 	}
@@ -236,8 +236,8 @@ func (s *apart) doubt(slow, fast float64) *Decision {
 }
 
 // How the levels of processes of the same code differ cannot be learned from a few
-// of them, so what was seen elsewhere is assumed: on machines with neighbours, other
-// page colours or another core, process levels with a standard deviation of 4 to
+// of them, so what was seen elsewhere is assumed: on machines with neighbors, other
+// page colors or another core, process levels with a standard deviation of 4 to
 // 10 %, and two modes of 12 to 25 %.
 const (
 	// assumedSpread is the standard deviation of the log levels of processes, where

@@ -81,7 +81,7 @@ func (s *apart) orderDrift() *Decision {
 	return nil
 }
 
-// condensed returns the levels, or the medians of so many neighbours each where there
+// condensed returns the levels, or the medians of so many neighbors each where there
 // are more than a few hundred: a move shows in them as well, and time is bounded.
 func condensed(levels []float64) (medians []float64, each int) {
 	const most = 200

@@ -262,12 +262,12 @@ func TestLooksShareTheLevel(t *testing.T) {
 	}
 }
 
-// On a machine whose neighbours slow two samples of three, the medians of processes
+// On a machine whose neighbors slow two samples of three, the medians of processes
 // say little and their faster halves much. A candidate that scatters on a quiet
-// machine gets no such favour.
-func TestNeighboursAreLeftOut(t *testing.T) {
-	busy := func(slowdown float64, who ...Arm) *neighbours {
-		return &neighbours{random: rand.New(rand.NewPCG(3, 3)), slowdown: slowdown, disturb: who}
+// machine gets no such favor.
+func TestNeighborsAreLeftOut(t *testing.T) {
+	busy := func(slowdown float64, who ...Arm) *neighbors {
+		return &neighbors{random: rand.New(rand.NewPCG(3, 3)), slowdown: slowdown, disturb: who}
 	}
 	all := []Arm{Baseline, Candidate, Control}
 	c, err := Compare(t.Context(), busy(0.10, all...), Presets["standard"], Options{Bootstrap: quick})
@@ -285,14 +285,14 @@ func TestNeighboursAreLeftOut(t *testing.T) {
 	}
 }
 
-// neighbours slow some samples of the arms that they disturb, by a lot.
-type neighbours struct {
+// neighbors slow some samples of the arms that they disturb, by a lot.
+type neighbors struct {
 	random   *rand.Rand
 	slowdown float64
 	disturb  []Arm
 }
 
-func (n *neighbours) Measure(_ context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error) {
+func (n *neighbors) Measure(_ context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error) {
 	samples = cmp.Or(samples, 50) // what the policy leaves to the device
 	times := make([]float64, samples)
 	level := 1.0

@@ -45,7 +45,7 @@ const (
 )
 
 // disturbed is the variation inside the baseline's own processes above which their
-// slower samples are the neighbours' doing.
+// slower samples are the neighbors' doing.
 const disturbed = 0.05
 
 // statisticFor chooses the statistic by what the baseline and the control, which

@@ -69,13 +69,13 @@ func chance(against Arm, rounds []logTimes, orders [][]Arm) float64 {
 	var assignments [][]stats.Assignment
 	for i, times := range rounds {
 		var of []stats.Assignment
-		for _, relabelled := range relabellings(against, orders[i]) {
+		for _, relabeled := range relabelings(against, orders[i]) {
 			var hypothetical logTimes
-			for place, arm := range relabelled {
+			for place, arm := range relabeled {
 				*hypothetical.of(arm) = *times.of(orders[i][place])
 			}
 			of = append(of, stats.Assignment{
-				Order:      orderNumber(relabelled),
+				Order:      orderNumber(relabeled),
 				Difference: *hypothetical.of(against) - hypothetical.candidate,
 			})
 		}
@@ -84,9 +84,9 @@ func chance(against Arm, rounds []logTimes, orders [][]Arm) float64 {
 	return stats.PermutedBlocks(assignments, blockRounds, limits(against, rounds)...)
 }
 
-// relabellings are the orders in which the processes of a round could have been those of the arms,
+// relabelings are the orders in which the processes of a round could have been those of the arms,
 // under the hypothesis; the first is the real one.
-func relabellings(against Arm, order []Arm) [][]Arm {
+func relabelings(against Arm, order []Arm) [][]Arm {
 	if against == Best {
 		swapped := exchange(order, Best, Candidate)
 		return [][]Arm{order, swapped, exchange(order, Baseline, Control), exchange(swapped, Baseline, Control)}

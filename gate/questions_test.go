@@ -119,12 +119,12 @@ func TestTimesDifferByTheChange(t *testing.T) {
 	for name, m := range map[string]Measurer{
 		"quiet":      newScript(0.003, only(Candidate, 1.05)),
 		"two levels": newScript(0.2, only(Candidate, 1.3)),
-		"neighbours": &neighbours{
+		"neighbors": &neighbors{
 			random:   rand.New(rand.NewPCG(3, 3)),
 			slowdown: 0.10,
 			disturb:  []Arm{Baseline, Candidate, Control},
 		},
-		"a candidate disturbed": &neighbours{
+		"a candidate disturbed": &neighbors{
 			random:   rand.New(rand.NewPCG(3, 3)),
 			slowdown: 0.25,
 			disturb:  []Arm{Baseline, Control},

@@ -9,11 +9,11 @@ import (
 	"pawl/space"
 )
 
-// levels are the beginnings of flags that decide about optimisation; so does -G,
+// levels are the beginnings of flags that decide about optimization; so does -G,
 // which has nvcc build for a debugger.
 var levels = []string{"-O", "--optimize", "--device-debug"}
 
-// flags takes the flags as they are, behind a level of optimisation where they name
+// flags takes the flags as they are, behind a level of optimization where they name
 // none. -O0 asks for none.
 func (b *builder) flags() error {
 	if b.on.Program {
@@ -32,7 +32,7 @@ func (b *builder) flags() error {
 		}
 		b.kernel.Flags = append(b.kernel.Flags, flag.Text)
 	}
-	if !optimises(b.kernel.Flags) {
+	if !optimizes(b.kernel.Flags) {
 		b.kernel.Flags = slices.Insert(b.kernel.Flags, 0, b.on.Optimization)
 	}
 	given := b.keys.ArchSpecific
@@ -106,9 +106,9 @@ func FlagsAt(flags []string, point space.Point) []string {
 
 var specificArchitecture = regexp.MustCompile(`^sm_\d+a$`)
 
-// optimises reports whether flags say how much to optimise. What follows -Xlinker
+// optimizes reports whether flags say how much to optimize. What follows -Xlinker
 // or -Xptxas is another program's.
-func optimises(flags []string) bool {
+func optimizes(flags []string) bool {
 	for i, flag := range flags {
 		if i > 0 && strings.HasPrefix(flags[i-1], "-X") && !strings.Contains(flags[i-1], "=") {
 			continue

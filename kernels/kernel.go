@@ -43,7 +43,7 @@ type Kernel struct {
 	Work      Work
 	// Commands are the programs of a kernel that is run and not called; nil for others.
 	Commands *Commands
-	// Objectives are what is minimised: the first decides, and all are shown. None is the time.
+	// Objectives are what is minimized: the first decides, and all are shown. None is the time.
 	Objectives []Objective
 	// Requirements are what must hold of what was measured.
 	Requirements []Requirement

@@ -78,8 +78,8 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// No kernel is built without optimisation unless its manifest says so.
-func TestFlagsOptimiseUnlessTheySayOtherwise(t *testing.T) {
+// No kernel is built without optimization unless its manifest says so.
+func TestFlagsOptimizeUnlessTheySayOtherwise(t *testing.T) {
 	for _, test := range []struct{ flags, host, cuda string }{
 		{"", "-O2", "-O3"},
 		{"flags:", "-O2", "-O3"},

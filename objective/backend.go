@@ -88,7 +88,7 @@ var ErrNoSanitizer = errors.New("no sanitizer")
 
 // Sanitizing is a Backend that can also run kernels under tools which see what
 // a comparison of results cannot: reads of memory that is not theirs, races,
-// undefined behaviour. It is slow, and nothing is timed there.
+// undefined behavior. It is slow, and nothing is timed there.
 type Sanitizing interface {
 	// Sanitized returns the tools, each with a backend for the same kernel
 	// whose binaries and workers run under it. An error that wraps

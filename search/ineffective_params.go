@@ -25,7 +25,7 @@ func binaries(trials []trial.Trial, rounds []trial.Round) map[space.Point]string
 
 // ineffectiveParams returns the parameters that never change the machine code: they cost
 // trials and cannot help. Points that were compiled anyway count first; for a
-// parameter that they say nothing about, neighbours of the default are compiled
+// parameter that they say nothing about, neighbors of the default are compiled
 // until it is enough.
 func ineffectiveParams(ctx context.Context, pool *space.Pool, evaluator Evaluator, binaries map[space.Point]string,
 	enough func() bool) ([]string, error) {

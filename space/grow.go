@@ -22,7 +22,7 @@ const (
 
 // Growing returns the pool for one search, which one goroutine uses. A complete pool is itself. One
 // that was sampled also finds the valid points outside of its sample, so that a search can go from a
-// point to any of its neighbours: of a space of a billion points a sample has next to none of them.
+// point to any of its neighbors: of a space of a billion points a sample has next to none of them.
 //
 // Len counts the sample alone. A point that is found outside of it has a position behind, which holds
 // until Forget, or for good if it is kept.

@@ -19,7 +19,7 @@ import (
 	"pawl/search/trial"
 )
 
-// testEngine is a kind of database that the tests below hold to the same behaviour.
+// testEngine is a kind of database that the tests below hold to the same behavior.
 type testEngine struct {
 	// place returns where a database can be that there is not yet.
 	place func(t testing.TB) string

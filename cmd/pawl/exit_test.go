@@ -31,7 +31,7 @@ var faults = map[string]func(){
 	"killed":         func() { suffer(syscall.SIGKILL) },
 }
 
-// What the faults do must not be optimised away.
+// What the faults do must not be optimized away.
 var (
 	kept  [][]byte
 	depth int

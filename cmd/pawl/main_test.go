@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// TestScripts runs the behaviours in testdata, each file named after one.
+// TestScripts runs the behaviors in testdata, each file named after one.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",

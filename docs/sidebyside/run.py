@@ -6,7 +6,7 @@ The rules are those of search/simulate, so that numbers can stand side by side:
     configuration that failed costs one evaluation and yields no time.
  2. A search is judged at 25, 50, 100 and 200 evaluations by the fraction of the
     optimum: the fastest recorded time over the fastest found, 0 while none is.
- 3. Where a tool has a choice, the choice favours the tool: what it suggests
+ 3. Where a tool has a choice, the choice favors the tool: what it suggests
     twice, or outside the space, costs it nothing, up to 10 suggestions a trial.
  4. With --ahead N up to N points are in flight, and answers come in the order in
     which recorded compile and run times let them arrive: see flight.py.

@@ -13,7 +13,7 @@ const (
 
 // Search finds the first bad one of so many commits in a line, whose predecessor is
 // known to be good and whose last is known to be bad; there is at least one. It tests
-// the middle of what is left, or the nearest neighbour where the middle was skipped,
+// the middle of what is left, or the nearest neighbor where the middle was skipped,
 // each commit at most once. The suspects are in order and the last of them is bad:
 // one alone is the first bad commit; of several, all before the last were skipped, and
 // any of them may be it. An error of the test ends the search.
@@ -46,9 +46,9 @@ func Search(commits int, test func(commit int) (Answer, error)) (suspects []int,
 
 // middle returns the commit between two that is nearest to their middle and was not skipped; the earlier one of two.
 func middle(good, bad int, skipped map[int]bool) (int, bool) {
-	centre := good + (bad-good)/2
+	center := good + (bad-good)/2
 	for distance := 0; distance < bad-good; distance++ {
-		for _, commit := range []int{centre - distance, centre + distance} {
+		for _, commit := range []int{center - distance, center + distance} {
 			if commit > good && commit < bad && !skipped[commit] {
 				return commit, true
 			}

@@ -100,7 +100,7 @@ func (t Trend) panel() plot.Panel {
 		X: plot.Axis{High: float64(len(t.Events))},
 		Y: plot.Linear("", t.Key.Objective.Text, times...),
 	}
-	s := plot.Series{Colour: plot.Best}
+	s := plot.Series{Color: plot.Best}
 	var below []plot.XY
 	for i, e := range t.Events {
 		x, day := float64(i)+0.5, e.Time.Format("2006-01-02")
@@ -110,7 +110,7 @@ func (t Trend) panel() plot.Panel {
 		s.Line = append(s.Line, plot.XY{X: x, Y: e.Median})
 		s.Band = append(s.Band, plot.XY{X: x, Y: e.Interval.High})
 		below = append(below, plot.XY{X: x, Y: e.Interval.Low})
-		s.Dots = append(s.Dots, plot.Dot{XY: plot.XY{X: x, Y: e.Median}, Colour: colourOf(e), Radius: 3, Title: dotTitle(e)})
+		s.Dots = append(s.Dots, plot.Dot{XY: plot.XY{X: x, Y: e.Median}, Color: colorOf(e), Radius: 3, Title: dotTitle(e)})
 	}
 	slices.Reverse(below)
 	s.Band = append(s.Band, below...)
@@ -131,11 +131,11 @@ func dotTitle(e baseline.Event) string {
 	return text
 }
 
-// colourOf marks verdicts.
-func colourOf(e baseline.Event) string {
+// colorOf marks verdicts.
+func colorOf(e baseline.Event) string {
 	switch {
 	case e.Verdict == baseline.Accepted:
-		return plot.Colours[3]
+		return plot.Colors[3]
 	case e.Verdict.Fails():
 		return plot.Bad
 	case e.Verdict.Passes():

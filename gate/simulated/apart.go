@@ -28,7 +28,7 @@ func (r ApartRow) TooMany(most float64) bool {
 }
 
 // RunApart compares sides that were measured on a machine each, of the same kind:
-// the other one may be in another mode, at another level, or have a neighbour.
+// the other one may be in another mode, at another level, or have a neighbor.
 func RunApart(ctx context.Context, o Options) ([]ApartRow, error) {
 	var rows []ApartRow
 	for _, fault := range Faults {

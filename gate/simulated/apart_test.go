@@ -8,7 +8,7 @@ import (
 )
 
 // Sides measured apart: no false alarm on any machine, or one by bad luck where the
-// machine changes more between the sides than few processes can show (a neighbour that
+// machine changes more between the sides than few processes can show (a neighbor that
 // stays for the whole of one side, all faults at once), and 30 % is found with ten processes wherever the machine
 // itself holds still. The rules were chosen on seeds 5,000 to 7,000; these are others.
 func TestFalseAlarmsApart(t *testing.T) {
@@ -35,7 +35,7 @@ func TestFalseAlarmsApart(t *testing.T) {
 		t.Logf("%-28s %3d equal %v slowed %v", r.Fault, r.Processes, r.Verdicts[0], r.Verdicts[1])
 		alarms := r.Verdicts[0][gate.Regression] + r.Verdicts[0][gate.Improvement]
 		most := 0
-		if r.Processes < 10 && (r.Fault == "bursty neighbour" || r.Fault == "all of these") {
+		if r.Processes < 10 && (r.Fault == "bursty neighbor" || r.Fault == "all of these") {
 			most = 1
 		}
 		if alarms > most {

@@ -83,11 +83,11 @@ func everyFewProcesses(shortest, longest int, by float64) disturb {
 	}
 }
 
-// burstyNeighbour is a neighbour that comes and goes; visit and absence are mean
+// burstyNeighbor is a neighbor that comes and goes; visit and absence are mean
 // lengths in samples. During a visit samples take longer by a share up to most, drawn
 // for each visit. Visits are about as long as a process, so that some processes are
 // hit and some are not.
-func burstyNeighbour(visit, absence int, most float64) disturb {
+func burstyNeighbor(visit, absence int, most float64) disturb {
 	return func(random *rand.Rand) disturbance {
 		here, level := false, 1.0
 		arrive := func() { here, level = true, 1+most*random.Float64() }

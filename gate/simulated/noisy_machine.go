@@ -51,7 +51,7 @@ var Faults = []Fault{
 	{Name: "two modes", Noise: 0.01, Mode: 0.12},
 	{Name: "all of these", Noise: 0.01, Wander: 0.03, Step: true, Tick: 0.02, Outliers: 3, Mode: 0.12},
 	// On these machines earlier rules broke: processes that differ among themselves,
-	// samples without a second moment, disturbances with a rhythm, a neighbour that
+	// samples without a second moment, disturbances with a rhythm, a neighbor that
 	// comes and goes, and a kernel so slow that the budget, on the machine's own clock,
 	// has no room for the usual number of samples: with 20 a process the first analysis of
 	// the standard policy would take nine minutes.
@@ -61,7 +61,7 @@ var Faults = []Fault{
 	{Name: "process modes of 25 %", Noise: 0.01, Also: processLevels(0, 0, 0.5, 0.25)},
 	{Name: "heavy tails", Noise: 0.01, Also: heavyTails(0.10)},
 	{Name: "period of 6 to 12 processes", Noise: 0.01, Also: everyFewProcesses(6, 12, 0.10)},
-	{Name: "bursty neighbour", Noise: 0.01, Also: burstyNeighbour(60, 120, 1)},
+	{Name: "bursty neighbor", Noise: 0.01, Also: burstyNeighbor(60, 120, 1)},
 	{Name: "slow kernel, 0.9 s", Noise: 0.01, Milliseconds: 900},
 	{Name: "3 of 10 processes slow", Noise: 0.01, Also: processLevels(0, 0, 0.3, 0.25)},
 	{Name: "levels that last", Noise: 0.01, Also: processLevels(0.04, 0.8, 0, 0)},

@@ -247,7 +247,7 @@ var advice = map[Cause]string{
 		"them apart.",
 	Driver: "The machine code is the same and the driver is not: times of before it cannot be compared with times of " +
 		"after it.",
-	Machine: "Machine code and driver are the same: the machine is in another state (heat, clocks, a neighbour), or " +
+	Machine: "Machine code and driver are the same: the machine is in another state (heat, clocks, a neighbor), or " +
 		"its surroundings have changed.",
 }
 

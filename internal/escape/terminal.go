@@ -10,7 +10,7 @@ import (
 )
 
 // Line returns text as one line for a terminal or a log: what would move the
-// cursor, change colours, reorder the line or begin another one is written as its
+// cursor, change colors, reorder the line or begin another one is written as its
 // escape sequence in Go (\n, \x1b, \u202e). A log of GitHub executes ##[ anywhere
 // in a line, so it is broken up. A line of JSON stays the same JSON.
 func Line(text string) string {

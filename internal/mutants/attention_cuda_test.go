@@ -101,7 +101,7 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 		New: "copy_async(to + (row + r) * ROW_BYTES + chunk * 16, source, at < S ? 16 : 0);"},
 	{Name: "added for exclusive or", What: "steps along swizzled queries by adding",
 		Old: "(queries.place ^ step * 32)", New: "(queries.place + step * 32)", At: "QUERY_REGISTERS=false"},
-	{Name: "uninitialised queries", What: "takes what shared memory held for the queries of a tail",
+	{Name: "uninitialized queries", What: "takes what shared memory held for the queries of a tail",
 		Old: "    copy_rows<BLOCK_M>(shared, q, first, walk.S);\n",
 		New: "    if (first + BLOCK_M <= walk.S)\n        copy_rows<BLOCK_M>(shared, q, first, walk.S);\n"},
 

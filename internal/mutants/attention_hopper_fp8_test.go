@@ -21,7 +21,7 @@ var attentionHopperFP8 = on(kernels.CUDA, "attention_hopper", onWorkload(fp8Work
 		Old: "(lane / 8 % 2 ^ column / 4 % 2) * 16;", New: "(lane / 8 % 2 ^ 1 ^ column / 4 % 2) * 16;"},
 	{Name: "swizzle of transposed values", What: "transposes values without the swizzle",
 		Old: "(lane / 8 % 2 ^ column / 4 % 2) * 16;", New: "lane / 8 % 2 * 16;"},
-	{Name: "even and odd columns", What: "swaps neighbouring columns of half of a matrix",
+	{Name: "even and odd columns", What: "swaps neighboring columns of half of a matrix",
 		Old: "lane < 16 ? 0x6420 : 0x7531", New: "0x6420"},
 	{Name: "one matrix not transposed", What: "leaves out 16 columns of the first 32 keys",
 		Old: "        UNROLL for (int i = 0; i < 2; i++)\n            store_matrices(",

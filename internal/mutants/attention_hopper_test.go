@@ -80,7 +80,7 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "one bank of places", What: "has the values copied over the keys",
 		Old: "constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;",
 		New: "constexpr int VALUES_AT = KEYS_AT + (STAGES - 1) * TILE_BYTES;"},
-	{Name: "heads in turns", What: "lets heads of queries take turns at those of keys, where neighbours share one",
+	{Name: "heads in turns", What: "lets heads of queries take turns at those of keys, where neighbors share one",
 		Old: "item.head / problem.group;", New: "item.head % (problem.heads / problem.group);"},
 	{Name: "values of another head", What: "gives every head of queries a head of values of its own",
 		Old: "v_map, panel * 64,\n                            tile * BLOCK_N, key_head,",

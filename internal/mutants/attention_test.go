@@ -73,7 +73,7 @@ var attention = of("attention", []Mutant{
 		Old: "n + r < count ? scale * from[(n + r) * D + d] : 0;",
 		New: "n + r < count ? ({ float x = scale * from[(n + r) * D + d]; uint32_t u; memcpy(&u, &x, 4); u &= " +
 			"0xffff0000u; memcpy(&x, &u, 4); x; }) : 0;"},
-	{Name: "uninitialised maximum", What: "compares the first scores with what the scratch held",
+	{Name: "uninitialized maximum", What: "compares the first scores with what the scratch held",
 		Old: "        w->largest[m] = -INFINITY;\n", New: ""},
 	{Name: "stale keys", What: "transposes the first block of keys only",
 		Old: "if (PACKS(tile))\n            pack", New: "if (PACKS(tile) && n == 0)\n            pack", At: "PACK_K=tile"},

@@ -32,7 +32,7 @@ const quickShare = 0.9
 // reasons are by which check the full tier catches a mutant, for one of each kind. They are the sample of a plain test.
 var reasons = map[string]string{
 	"attention/no maximum":            "wrong result",  // the family overflow
-	"attention/uninitialised maximum": "wrong result",  // poisoned scratch
+	"attention/uninitialized maximum": "wrong result",  // poisoned scratch
 	"matmul/read before the start":    "out of bounds", // a guard page before
 	"matmul/aligned vectors":          "crashed",       // misaligned buffers
 	"matmul/stops at a zero":          "wrong result",  // the family one-hot

@@ -43,7 +43,7 @@ var gemmMMA = on(kernels.CUDA, "gemm_mma", []Mutant{
 		Old:  "            tile = tile_at(problem, number);\n",
 		New:  "            stage = 0;\n",
 	},
-	{Name: "neighbour ahead", What: "fetches the next tile of another block", At: "WORKERS=108",
+	{Name: "neighbor ahead", What: "fetches the next tile of another block", At: "WORKERS=108",
 		Old: "        stage = 0;\n        number += gridDim.x;\n", New: "        stage = 0;\n        number += 1;\n"},
 
 	// Where stages lie.
@@ -95,7 +95,7 @@ var gemmMMA = on(kernels.CUDA, "gemm_mma", []Mutant{
 		New: "if (at < problem.M && column - 8 * odd + 8 * n + 8 < problem.N)"},
 	{Name: "exchange of the wrong half", What: "sends the tile that it should keep",
 		Old: "odd ? low : high, 1);", New: "odd ? high : low, 1);"},
-	{Name: "exchange with the wrong lane", What: "exchanges with the neighbour's neighbour",
+	{Name: "exchange with the wrong lane", What: "exchanges with the neighbor's neighbor",
 		Old: "odd ? low : high, 1);", New: "odd ? low : high, 2);"},
 	{Name: "upper rows only", What: "stores the upper rows of every tile twice",
 		Old: "const int half = m % 2,", New: "const int half = 0,"},

@@ -48,7 +48,7 @@ var matmul = of("matmul", []Mutant{
 		Old: "const float down = a[r * a_row + k * a_step];",
 		New: "float down = a[r * a_row + k * a_step];\n{ uint32_t u; memcpy(&u, &down, 4); u &= 0xffffe000u; " +
 			"memcpy(&down, &u, 4); }"},
-	{Name: "uninitialised sums", What: "starts the sums of a tail from what the scratch held",
+	{Name: "uninitialized sums", What: "starts the sums of a tail from what the scratch held",
 		Old: "tile(a, a_row, a_step, b, b_step, depth, full, PANEL, false);",
 		New: "{ float *left = malloc(sizeof full); memcpy(full, left, sizeof full); free(left); }\ntile(a, a_row, a_step, " +
 			"b, b_step, depth, full, PANEL, true);"},

@@ -46,7 +46,7 @@ var reduce = on(kernels.CUDA, "reduce", append(rows(), []Mutant{
 		Old: "const int step = gridDim.x / SPLIT * ROWS;", New: "const int step = (gridDim.x / SPLIT + 1) * ROWS;"},
 
 	// The sum over threads.
-	{Name: "neighbours", What: "adds the same neighbour twice in the sum over a warp",
+	{Name: "neighbors", What: "adds the same neighbor twice in the sum over a warp",
 		Old: "mine += __shfl_xor_sync(WHOLE_WARP, mine, distance);",
 		New: "mine += __shfl_xor_sync(WHOLE_WARP, mine, distance == 2 ? 1 : distance);"},
 	{Name: "sum of the first row", What: "takes the sum of the first row of a block for all", At: "ROWS=4",

@@ -26,7 +26,7 @@ type Bar struct {
 	From, To float64
 	// Whisker is an interval; nil, or one without ends, is none.
 	Whisker *[2]float64
-	Colour  string
+	Color   string
 	// Title is what it is called in full, Href where it leads; empty for nothing.
 	Title, Href string
 }
@@ -75,17 +75,17 @@ func (r Bar) shape(x func(float64) float64, top float64) string {
 	var shape string
 	if r.From != r.To {
 		shape = fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"2\" fill=\"%s\"/>", left, top,
-			pixel(max(right-left, 1)), thickness, r.Colour)
+			pixel(max(right-left, 1)), thickness, r.Color)
 	} else {
-		shape = fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", left, top+thickness/2, r.Colour)
+		shape = fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", left, top+thickness/2, r.Color)
 	}
 	if w := r.Whisker; w != nil && !math.IsInf(w[1]-w[0], 0) && !math.IsNaN(w[1]-w[0]) {
-		colour := r.Colour
+		color := r.Color
 		if r.From != r.To {
-			colour = "currentColor"
+			color = "currentColor"
 		}
 		shape += fmt.Sprintf("<path d=\"M%[1]g %[3]gV%[4]gM%[2]g %[3]gV%[4]gM%[1]g %[5]gH%[2]g\" stroke=\"%[6]s\" "+
-			"stroke-width=\"1.6\" fill=\"none\"/>", x(w[0]), x(w[1]), top, top+thickness, top+thickness/2, colour)
+			"stroke-width=\"1.6\" fill=\"none\"/>", x(w[0]), x(w[1]), top, top+thickness, top+thickness/2, color)
 	}
 	return shape
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Heat is a grid of two parameters' values, with a colour per cell: the lower its value, the stronger.
+// Heat is a grid of two parameters' values, with a color per cell: the lower its value, the stronger.
 type Heat struct {
 	// Name says what it is, Text what it shows, to those who do not see it.
 	Name, Text string
@@ -74,7 +74,7 @@ func (h Heat) Picture() Picture {
 	}
 }
 
-// shade is the colour of a share between 0 (strong) and 1 (pale), and of text on it: both
+// shade is the color of a share between 0 (strong) and 1 (pale), and of text on it: both
 // the same on light and dark pages.
 func shade(share float64) (background, ink string) {
 	strong, pale := [3]float64{0, 84, 140}, [3]float64{222, 232, 240}

@@ -17,8 +17,8 @@ type Parallel struct {
 // Thread is a line through all axes.
 type Thread struct {
 	// At has a value for each axis.
-	At     []float64
-	Colour string
+	At    []float64
+	Color string
 	// Faint says that it is one of many.
 	Faint       bool
 	Title, Href string
@@ -46,7 +46,7 @@ func (p Parallel) Picture() Picture {
 		if line.Faint {
 			stroke = "stroke-opacity=\"0.35\""
 		}
-		out.WriteString(named(fmt.Sprintf("<path d=\"%s\" fill=\"none\" stroke=\"%s\" %s/>", path.String(), line.Colour,
+		out.WriteString(named(fmt.Sprintf("<path d=\"%s\" fill=\"none\" stroke=\"%s\" %s/>", path.String(), line.Color,
 			stroke), line.Title, line.Href))
 	}
 	for i, a := range p.Axes {
@@ -54,7 +54,7 @@ func (p Parallel) Picture() Picture {
 		fmt.Fprintf(&out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"currentColor\"/>\n", x, height)
 		y := -14.0
 		if i%2 == 1 {
-			y -= letters + 3 // neighbours' names do not touch
+			y -= letters + 3 // neighbors' names do not touch
 		}
 		anchor, at := "middle", x
 		switch i { // the outer ones stay in the picture

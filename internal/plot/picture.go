@@ -6,7 +6,7 @@
 //  2. A picture is about 400 pixels wide with letters of 13, so that it can be read on a
 //     telephone and stands beside others on a screen. One that must be wider says so by its
 //     Width, and its page lets it scroll.
-//  3. Letters and lines take the colour of the text around them, so that one picture suits
+//  3. Letters and lines take the color of the text around them, so that one picture suits
 //     a light and a dark page. As a file of its own it brings both with it.
 //  4. Every picture has a name and a sentence for those who do not see it; what its dots
 //     say must stand on the page too.
@@ -25,19 +25,6 @@ import (
 	"pawl/internal/escape"
 )
 
-// Colours are those of Okabe and Ito, which people who do not see all colours can
-// tell apart; the last is the colour of text.
-var Colours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999", "currentColor"}
-
-// Names for what colours mean in several pictures.
-const (
-	// Best is what a reader should look at, Other all the rest, Bad what failed or got slower, Good what got faster.
-	Best  = "#0072b2"
-	Other = "#8a939e"
-	Bad   = "#d55e00"
-	Good  = "#009e73"
-)
-
 // Picture is what was drawn.
 type Picture struct {
 	// Name says what it is, Text what it shows, to those who do not see it.
@@ -50,7 +37,7 @@ type Picture struct {
 // letters is the size of text in pixels, and letter about how wide one is.
 const letters, letter = 13.0, 6.9
 
-// page colours of a file that stands alone.
+// page colors of a file that stands alone.
 const aloneStyle = "svg{color:#1b1f24;background:#ffffff}@media " +
 	"(prefers-color-scheme:dark){svg{color:#e6e9ed;background:#15181c}" +
 	"[fill=\"#0072b2\"]{fill:#4aa8e8}[stroke=\"#0072b2\"]{stroke:#4aa8e8}}"
@@ -63,7 +50,7 @@ func (p Picture) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// HTML returns the picture for the inside of a page, whose text's colour it takes.
+// HTML returns the picture for the inside of a page, whose text's color it takes.
 func (p Picture) HTML() template.HTML {
 	if p.body == "" {
 		return ""
@@ -133,9 +120,9 @@ func label(out *strings.Builder, x, y float64, anchor, s string, more ...string)
 		strings.Join(append([]string{""}, more...), " "), text(s))
 }
 
-func mark(out *strings.Builder, x, height float64, colour, title string) {
+func mark(out *strings.Builder, x, height float64, color, title string) {
 	fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" "+
-		"stroke-dasharray=\"4 3\"><title>%[4]s</title></line>\n", x, height, colour, text(title))
+		"stroke-dasharray=\"4 3\"><title>%[4]s</title></line>\n", x, height, color, text(title))
 }
 
 const grid = "stroke=\"#888888\" stroke-opacity=\"0.35\""

@@ -31,11 +31,11 @@ type Panel struct {
 	MarkName string
 }
 
-// Series is what is drawn in one colour: a line, a band round it, and dots. A plot
+// Series is what is drawn in one color: a line, a band round it, and dots. A plot
 // with several named series in a panel has a legend.
 type Series struct {
-	Name, Colour string
-	Line         []XY
+	Name, Color string
+	Line        []XY
 	// Band is a closed outline.
 	Band []XY
 	Dots []Dot
@@ -44,10 +44,10 @@ type Series struct {
 // XY is a place between the axes.
 type XY struct{ X, Y float64 }
 
-// Dot is a place that has a title; its colour and radius in pixels are its own, Href where it leads, empty for nowhere.
+// Dot is a place that has a title; its color and radius in pixels are its own, Href where it leads, empty for nowhere.
 type Dot struct {
 	XY
-	Colour string
+	Color  string
 	Radius float64
 	Title  string
 	Href   string
@@ -111,7 +111,7 @@ func (p Plot) legend(out *strings.Builder, width float64) float64 {
 		if x > 8 && x+step > width {
 			x, y = 8, y+legendHeight
 		}
-		fmt.Fprintf(out, "<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", pixel(x+5), y-4.5, s.Colour)
+		fmt.Fprintf(out, "<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", pixel(x+5), y-4.5, s.Color)
 		label(out, x+14, y, "start", name)
 		x += step
 	}
@@ -142,15 +142,15 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 	}
 	for _, s := range p.Series {
 		if len(s.Band) > 0 {
-			fmt.Fprintf(out, "<polygon points=\"%s\" fill=\"%s\" fill-opacity=\"0.15\"/>\n", outline(s.Band), s.Colour)
+			fmt.Fprintf(out, "<polygon points=\"%s\" fill=\"%s\" fill-opacity=\"0.15\"/>\n", outline(s.Band), s.Color)
 		}
 		if len(s.Line) > 0 {
-			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"%s\"/>", s.Colour,
+			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"%s\"/>", s.Color,
 				outline(s.Line))
 			out.WriteString(named(line, s.Name, ""))
 		}
 		for _, d := range s.Dots {
-			shape := fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"%g\" fill=\"%s\"/>", x(d.X), y(d.Y), d.Radius, d.Colour)
+			shape := fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"%g\" fill=\"%s\"/>", x(d.X), y(d.Y), d.Radius, d.Color)
 			out.WriteString(named(shape, d.Title, d.Href))
 		}
 	}

@@ -48,11 +48,11 @@ func wants(t *testing.T, svg string, parts ...string) {
 
 func TestPlot(t *testing.T) {
 	series := []Series{
-		{Name: "<first>", Colour: Colours[0], Line: []XY{{0, 1}, {5, 10}, {10, 100}}, Band: []XY{{0, 0.5}, {10, 100}}},
+		{Name: "<first>", Color: Colors[0], Line: []XY{{0, 1}, {5, 10}, {10, 100}}, Band: []XY{{0, 0.5}, {10, 100}}},
 		{
-			Name:   "second",
-			Colour: Colours[1],
-			Dots:   []Dot{{XY: XY{10, 1}, Colour: "red", Radius: 3, Title: "a & b", Href: "/studies/1/trials/2"}},
+			Name:  "second",
+			Color: Colors[1],
+			Dots:  []Dot{{XY: XY{10, 1}, Color: "red", Radius: 3, Title: "a & b", Href: "/studies/1/trials/2"}},
 		},
 	}
 	panel := Panel{
@@ -166,9 +166,9 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 
 func TestBars(t *testing.T) {
 	svg := wellFormed(t, Bars{Name: "finalists", X: Axis{High: 100}, Rows: []Bar{
-		{Label: "default", Value: "3 ms", From: 50, To: 50, Whisker: &[2]float64{25, 75}, Colour: Best},
-		{Label: "BLOCK", Value: "12 %", From: 0, To: 100, Colour: Best},
-		{Label: "open", From: 10, To: 10, Whisker: &[2]float64{0, math.Inf(1)}, Colour: Best},
+		{Label: "default", Value: "3 ms", From: 50, To: 50, Whisker: &[2]float64{25, 75}, Color: Best},
+		{Label: "BLOCK", Value: "12 %", From: 0, To: 100, Color: Best},
+		{Label: "open", From: 10, To: 10, Whisker: &[2]float64{0, math.Inf(1)}, Color: Best},
 	}}.Picture())
 	wants(t, svg, `<circle cx="188" cy="28" r="5"`, `M94 22V34M282 22V34M94 28H282`,
 		`<rect x="0" y="64" width="376" height="12"`)
@@ -190,7 +190,7 @@ func TestParallel(t *testing.T) {
 		Parallel{
 			Name:  "points",
 			Axes:  axes,
-			Lines: []Thread{{At: []float64{0, 10}, Colour: Best, Title: "trial 3"}},
+			Lines: []Thread{{At: []float64{0, 10}, Color: Best, Title: "trial 3"}},
 		}.Picture())
 	wants(t, svg, `d="M0 165L296 110"`, `<title>trial 3</title>`, `viewBox="0 0 400 280"`)
 }

@@ -67,7 +67,7 @@ func BlockLength(samples []float64) int {
 	return int(math.Min(atMost, math.Max(atLeast, math.Round(politisWhite(signs)))))
 }
 
-// politisWhite returns the length of circular blocks that minimises the mean
+// politisWhite returns the length of circular blocks that minimizes the mean
 // squared error of the variance of the mean of series, before any bounds. Its
 // window ends with the dependence that the autocorrelations show.
 func politisWhite(series []float64) float64 {

@@ -41,7 +41,7 @@ func (o ChangePointOptions) withDefaults() ChangePointOptions {
 // median of a window is compared with that of the window before it, at every
 // position, and a step is a change many times the typical one of the same run
 // (moving sums, Eichinger and Kirch 2018, with medians against outliers, and
-// normalised by the run itself in place of an estimate of its long-run variance,
+// normalized by the run itself in place of an estimate of its long-run variance,
 // which a few steps spoil). Autocorrelation widens the typical change and the bar
 // rises with it. Windows of MinimumLength, twice that and so on, up to an eighth of
 // the run or 16 times MinimumLength, find large steps soon after each other and

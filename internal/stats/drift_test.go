@@ -40,7 +40,7 @@ func TestDrift(t *testing.T) {
 		{"step down early", multiply(steady, 12, 0.5), 0.5},
 		{"slow first samples", outliers, 0},
 		{"two samples", []float64{1, 9}, 0},
-		// A ramp from 1 to 1.5 has thirds centred on 1+0.5·9.5/59 and
+		// A ramp from 1 to 1.5 has thirds centered on 1+0.5·9.5/59 and
 		// 1+0.5·49.5/59.
 		{"ramp", ramp(60, 1, 1.5), -0.5 * 40 / 59 / (1 + 0.5*9.5/59)},
 	} {

@@ -26,7 +26,7 @@ import (
 //
 // Hence P(next > i | m-th = i) is one number per rank, above, and the chance of
 // passing over j once i is passed, ((n-1-j)/(n-j))^m, does not depend on i: over.
-// The gap between neighbouring ranks is near 1, so a linear walk is short.
+// The gap between neighboring ranks is near 1, so a linear walk is short.
 type medianRanks struct {
 	// keep and alias: column c answers c when the fraction is below keep[c], of 2^64, and alias[c] otherwise.
 	keep  []uint64

@@ -42,7 +42,7 @@ func (o Orders) Round(round int) []int {
 }
 
 // williams returns the rows of a Williams square, or of a square and its mirror for an odd
-// number. The first row is 0, 1, n-1, 2, n-2, ..., whose neighbours differ by every number
+// number. The first row is 0, 1, n-1, 2, n-2, ..., whose neighbors differ by every number
 // once; each further row adds 1.
 func williams(n int) [][]int {
 	first := make([]int, n)

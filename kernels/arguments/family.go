@@ -18,7 +18,7 @@ const (
 	Uniform   = "uniform"   // between -1 and 1; for integers, all of their range
 	Signs     = "signs"     // -1 or 1: sums are exact
 	OneHot    = "one-hot"   // a single 1 in every row
-	NearTies  = "near-ties" // 1 and its nearest neighbours
+	NearTies  = "near-ties" // 1 and its nearest neighbors
 	Denormals = "denormals" // half of them below the smallest normal number
 	Large     = "large"     // normal numbers times the argument's large
 	Overflow  = "overflow"  // parallel and antiparallel rows of eights
@@ -27,8 +27,8 @@ const (
 
 // The families of integers. All of them stay in the input's range.
 const (
-	Extremes = "extremes" // the ends of the range, 0, and the neighbours of these
-	Powers   = "powers"   // powers of two, either sign, and their neighbours
+	Extremes = "extremes" // the ends of the range, 0, and the neighbors of these
+	Powers   = "powers"   // powers of two, either sign, and their neighbors
 	Small    = "small"    // from -4 to 4
 	Repeated = "repeated" // hardly anything but one number
 	Sorted   = "sorted"   // rising along each row

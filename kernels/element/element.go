@@ -20,7 +20,7 @@ type Type struct {
 	// Float says that the type holds floating-point numbers.
 	Float bool
 	// Digits is the number of bits of a float's mantissa, the leading one
-	// included: neighbours of 1 differ by 2^(1-Digits).
+	// included: neighbors of 1 differ by 2^(1-Digits).
 	Digits int
 	// Least is the exponent of a float's smallest normal number.
 	Least int
@@ -230,7 +230,7 @@ func (f shortFloat) encode(x float64) byte {
 	return sign | min(byte(code), f.largest)
 }
 
-// Step returns the relative distance of neighbouring numbers of a float type;
+// Step returns the relative distance of neighboring numbers of a float type;
 // 0 for integers.
 func (e Type) Step() float64 {
 	if !e.Float {

@@ -6,7 +6,7 @@ import (
 )
 
 // Every one of the 256 codes decodes to what the formats' definition says, and
-// survives a round trip; between two neighbours the nearer one is taken, and
+// survives a round trip; between two neighbors the nearer one is taken, and
 // the even one in the middle.
 func TestShortFloatsExhaustively(t *testing.T) {
 	for _, test := range []struct {

@@ -145,7 +145,7 @@ func (r Recipe) end(which, drawn uint64) int64 {
 }
 
 // rising is the number at a place of a row of numbers that never fall: each has a
-// part of the range to itself, or shares a number with its neighbours.
+// part of the range to itself, or shares a number with its neighbors.
 func (r Recipe) rising(place, drawn uint64) int64 {
 	if r.Span >= r.Row {
 		part := r.Span / r.Row

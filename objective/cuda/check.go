@@ -13,7 +13,7 @@ import (
 // Run runs the kernel on poisoned outputs, and compares on the device. The poison
 // alternates between runs, so that an element that was never written cannot pass: bytes
 // that are no number in any float type, then random numbers, which no kernel can
-// recognise as poison.
+// recognize as poison.
 //
 // Everything is queued and then waited for once. If the kernel breaks the
 // context, that is what the wait says.

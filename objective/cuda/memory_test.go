@@ -52,8 +52,8 @@ func TestOldProblemsMakeRoom(t *testing.T) {
 		}
 		return r.books()[client.Pid()]
 	}
-	const limit, favourite = 500_000, 1000
-	before := book(favourite).Bytes
+	const limit, favorite = 500_000, 1000
+	before := book(favorite).Bytes
 	each := book(0).Bytes - before
 	own := before - each // of the worker, whatever it is loaded with
 	room := uint64(limit / each)
@@ -61,10 +61,10 @@ func TestOldProblemsMakeRoom(t *testing.T) {
 		if taken := book(seed).Bytes; taken > own+limit+each {
 			t.Fatalf("%d bytes for problems of %d", taken, each)
 		}
-		book(favourite)
+		book(favorite)
 	}
 	// Each has two inputs, and none was made twice.
-	fills := book(favourite).Fills
+	fills := book(favorite).Fills
 	if fills != int64(2*(3*room+1)) {
 		t.Errorf("%d fills for %d problems", fills, 3*room+1)
 	}

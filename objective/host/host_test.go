@@ -220,7 +220,7 @@ func (b *bench) measure(t *testing.T, text string, incumbent float64) objective.
 
 var addFiles = map[string]string{"kernel.yaml": addManifest, "add.c": misbehaving, "reference.c": addReference}
 
-func TestEachMisbehaviourCostsOneTrial(t *testing.T) {
+func TestEachMisbehaviorCostsOneTrial(t *testing.T) {
 	b := open(t, addFiles, host.Options{})
 	hurried := b.hurried(t)
 	harmless := []string{"good", "chatty"}

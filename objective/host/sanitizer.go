@@ -34,7 +34,7 @@ const sanitizerOptions = "abort_on_error=1:halt_on_error=1:detect_leaks=0:handle
 	"detect_stack_use_after_return=0"
 
 // Sanitized returns the backend under AddressSanitizer and the sanitizer for
-// undefined behaviour. Their runtime must be in the worker before anything
+// undefined behavior. Their runtime must be in the worker before anything
 // else, so it is preloaded.
 func (b *Backend) Sanitized(ctx context.Context) ([]objective.Sanitizer, error) {
 	if b.compiler != nil {

@@ -36,8 +36,8 @@ func (p *Profile) Sheet() plot.Sheet {
 	return s
 }
 
-// colourOf tells launches apart: the last is the one to look at.
-func colourOf(i, of int) string {
+// colorOf tells launches apart: the last is the one to look at.
+func colorOf(i, of int) string {
 	if i == of-1 {
 		return plot.Best
 	}
@@ -68,14 +68,14 @@ func rooflinePicture(launches []Shown) plot.Picture {
 		share, bound := l.RooflineShare()
 		title := fmt.Sprintf("%s: %s, %s of what %s allows", l.Name, page.Milliseconds(1e3*l.seconds()),
 			page.WholePercent(share), bound)
-		colour := colourOf(i, len(launches))
-		dot := plot.Dot{XY: at, Colour: colour, Radius: 5, Title: title}
-		series = append(series, plot.Series{Name: l.Name, Colour: colour, Dots: []plot.Dot{dot}})
+		color := colorOf(i, len(launches))
+		dot := plot.Dot{XY: at, Color: color, Radius: 5, Title: title}
+		series = append(series, plot.Series{Name: l.Name, Color: color, Dots: []plot.Dot{dot}})
 	}
 	left, right = left/4, right*4
 	reach := func(x float64) plot.XY { return plot.XY{X: x, Y: min(roof.Flops, x*roof.Bytes)} }
 	device := plot.Series{
-		Name: "what the device can do", Colour: "currentColor", Line: []plot.XY{reach(left), reach(ridge), reach(right)},
+		Name: "what the device can do", Color: "currentColor", Line: []plot.XY{reach(left), reach(ridge), reach(right)},
 	}
 	panel := plot.Panel{
 		X:      plot.Log("flop a byte", func(v float64) string { return fmt.Sprintf("%.4g", v) }, left, right),
@@ -134,7 +134,7 @@ func (s *shares) add(launches []Shown, i int, name string, share float64) {
 	}
 	value := page.WholePercent(share)
 	s.Text += name + " " + value + ". "
-	s.Rows = append(s.Rows, plot.Bar{Label: name, Value: value, To: max(share, 1e-6), Colour: colourOf(i, len(launches))})
+	s.Rows = append(s.Rows, plot.Bar{Label: name, Value: value, To: max(share, 1e-6), Color: colorOf(i, len(launches))})
 }
 
 func (s *shares) picture() plot.Picture {

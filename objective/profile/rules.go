@@ -74,8 +74,8 @@ var trafficRules = []Rule{
 	{
 		Name:    "bank conflicts",
 		Meaning: "Lanes of a warp read or write different words of the same bank, one after the other.",
-		Try: "Pad the rows of tiles by one element (or 16 bytes), swizzle the columns, or let neighbouring lanes take " +
-			"neighbouring words.",
+		Try: "Pad the rows of tiles by one element (or 16 bytes), swizzle the columns, or let neighboring lanes take " +
+			"neighboring words.",
 		Reason: "without conflicts the repeated passes are gone", Source: practices + ", shared memory and memory banks",
 		Counter: sharedIdeal,
 		lost: func(f Facts) (float64, string, bool) {
@@ -93,7 +93,7 @@ var trafficRules = []Rule{
 	{
 		Name:    "uncoalesced accesses",
 		Meaning: "Lanes of a warp touch more 32-byte sectors than their data fills.",
-		Try: "Let neighbouring lanes take neighbouring elements: another loop order, a transposed layout, wider " +
+		Try: "Let neighboring lanes take neighboring elements: another loop order, a transposed layout, wider " +
 			"loads, or a tile that is read in rows and used in columns.",
 		Reason:  "without the sectors that are fetched in vain the rest of the traffic, or the arithmetic, is the limit",
 		Source:  practices + ", coalesced access to global memory",

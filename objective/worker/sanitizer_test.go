@@ -42,7 +42,7 @@ func TestConclude(t *testing.T) {
 			"Invalid __global__ write of size 2 bytes; at kernel+0x100; by thread (0,0,0) in block (1,0,0); Address 0x7f00 " +
 				"is out of bounds", ""},
 		"found before": {invalidWrite, cleanSummary, "Invalid __global__ write", ""},
-		"uninitialised": {"",
+		"uninitialized": {"",
 			"========= Uninitialized __global__ memory read of size 4 bytes\n========= ERROR SUMMARY: 3 errors\n",
 			"Uninitialized __global__", ""},
 		"race": {"",

@@ -1,7 +1,7 @@
 // Package replay answers points from a record instead of a device: spaces that
 // were measured exhaustively once serve to measure samplers for ever.
 //
-//  1. Read recognises the format of a file, plain or gzip: pawl's own record,
+//  1. Read recognizes the format of a file, plain or gzip: pawl's own record,
 //     a Kernel Tuner cache or a T4 result file. See Record.
 //  2. New checks a record completely and builds its space and pool: exactly
 //     the recorded points, failed ones included, are valid.

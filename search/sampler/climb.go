@@ -10,22 +10,22 @@ import (
 	"pawl/space"
 )
 
-// neighbours walks between the points of a pool that differ in one parameter. It
+// neighbors walks between the points of a pool that differ in one parameter. It
 // asks the pool, not the constraints, so that it also serves spaces that are known
 // by a list.
-type neighbours struct {
+type neighbors struct {
 	pool *space.Pool
 	axes []gaussian.Axis
 	row  space.Row
 }
 
-func newNeighbours(pool *space.Pool, axes []gaussian.Axis) *neighbours {
-	return &neighbours{pool: pool, axes: axes, row: make(space.Row, len(pool.Space().Params()))}
+func newNeighbors(pool *space.Pool, axes []gaussian.Axis) *neighbors {
+	return &neighbors{pool: pool, axes: axes, row: make(space.Row, len(pool.Space().Params()))}
 }
 
 // each calls visit with every point of the pool that differs from a point in
 // exactly one parameter, by any amount, in the order of parameters and values.
-func (n *neighbours) each(index int, visit func(neighbour int)) {
+func (n *neighbors) each(index int, visit func(neighbor int)) {
 	copy(n.row, n.pool.Row(index))
 	for _, a := range n.axes {
 		at := n.row[a.Position]
@@ -44,7 +44,7 @@ func (n *neighbours) each(index int, visit func(neighbour int)) {
 
 // adjacent calls visit with the nearest points only: for an ordered parameter
 // the next value of the pool on each side, for an unordered one every other.
-func (n *neighbours) adjacent(index int, visit func(neighbour int)) {
+func (n *neighbors) adjacent(index int, visit func(neighbor int)) {
 	copy(n.row, n.pool.Row(index))
 	for _, a := range n.axes {
 		at := int(n.row[a.Position])
@@ -65,7 +65,7 @@ func (n *neighbours) adjacent(index int, visit func(neighbour int)) {
 }
 
 // climb returns the free point with the largest score that it finds: among
-// random points and the neighbours of the best observations first, and then
+// random points and the neighbors of the best observations first, and then
 // uphill from the best of those, parameter by parameter. Score is given many
 // points at once. For a point whose score is below the floor, or is not the best of
 // all, it may return an upper bound instead, if that too is below the floor or the
@@ -83,7 +83,7 @@ func (c common) climb(view *View, rng *rand.Rand, candidates int,
 	for _, index := range freeSubset(view, candidates, rng) {
 		add(index)
 	}
-	near := newNeighbours(view.Pool, c.axes)
+	near := newNeighbors(view.Pool, c.axes)
 	for _, o := range view.fastest(c.settings.Search.Bests) {
 		near.each(o.Index, add)
 	}

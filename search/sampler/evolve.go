@@ -12,7 +12,7 @@ import (
 //
 // The population is the best observations so far. A child takes each value from
 // one of two parents, chosen by tournament, and mutates; every third child is a
-// neighbour of a good point instead. A child that is not a free point of the
+// neighbor of a good point instead. A child that is not a free point of the
 // pool is drawn again. Failures never become parents.
 type evolveSampler struct{ common }
 
@@ -24,7 +24,7 @@ func (e *evolveSampler) Next(view *View, rng *rand.Rand) int {
 		return e.spread(view, rng)
 	}
 	if rng.IntN(3) == 0 {
-		if index, ok := e.neighbour(view, parents, rng); ok {
+		if index, ok := e.neighbor(view, parents, rng); ok {
 			return index
 		}
 	}
@@ -61,9 +61,9 @@ func mutated(a gaussian.Axis, value uint16, rng *rand.Rand) uint16 {
 	return uint16(rng.IntN(a.Values()))
 }
 
-func (e *evolveSampler) neighbour(view *View, parents []Observation, rng *rand.Rand) (int, bool) {
+func (e *evolveSampler) neighbor(view *View, parents []Observation, rng *rand.Rand) (int, bool) {
 	var free []int
-	newNeighbours(view.Pool, e.axes).adjacent(tournament(parents, rng).Index, func(index int) {
+	newNeighbors(view.Pool, e.axes).adjacent(tournament(parents, rng).Index, func(index int) {
 		if view.Free(index) {
 			free = append(free, index)
 		}

@@ -22,10 +22,10 @@ type gpSampler struct {
 	common
 	shape gaussian.Shape
 	// What follows saves time only.
-	times, labelled gaussian.Fitted
-	memory          []Memory // what trend is made of
-	trend           *gaussian.Trend
-	sameDevice      []bool // of the trend's studies
+	times, labeled gaussian.Fitted
+	memory         []Memory // what trend is made of
+	trend          *gaussian.Trend
+	sameDevice     []bool // of the trend's studies
 }
 
 var _ Ranker = (*gpSampler)(nil)
@@ -33,7 +33,7 @@ var _ Ranker = (*gpSampler)(nil)
 func newGP(c common, s *space.Space) *gpSampler {
 	return &gpSampler{
 		common: c, shape: gaussian.NewShape(s, c.settings.Process),
-		times: gaussian.Fitted{Most: c.settings.GP.Fit}, labelled: gaussian.Fitted{Most: c.settings.GP.LabelFit},
+		times: gaussian.Fitted{Most: c.settings.GP.Fit}, labeled: gaussian.Fitted{Most: c.settings.GP.LabelFit},
 	}
 }
 
@@ -141,7 +141,7 @@ func (g *gpSampler) classifier(view *View) *gaussian.Classifier {
 	most := g.settings.GP.Labels
 	data := g.labels(view, view.Observations, most)
 	fit := g.labels(view, view.Observations[:g.fitCount(len(view.Observations), 0.5)], most)
-	return gaussian.NewClassifier(g.shape, g.labelled.Over(g.shape, fit, data.Points), data.Values)
+	return gaussian.NewClassifier(g.shape, g.labeled.Over(g.shape, fit, data.Points), data.Values)
 }
 
 // earlier returns what earlier studies expect, nil where none has observed enough.

@@ -30,7 +30,7 @@ func hugePool(t testing.TB) *space.Pool {
 }
 
 // hugeTime is 1 at the optimum, which one point in 10⁹ has: each parameter has a place of its own, and
-// two neighbours that are off to different sides cost more.
+// two neighbors that are off to different sides cost more.
 func hugeTime(row space.Row) float64 {
 	time, before := 1.0, 0.0
 	for i, value := range row {

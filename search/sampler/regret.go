@@ -91,13 +91,13 @@ func secondHalf(times []float64) float64 {
 	return 1 - slices.Min(times)/slices.Min(times[:len(times)/2])
 }
 
-// untried predicts the neighbours of the best observations, which stand for
+// untried predicts the neighbors of the best observations, which stand for
 // themselves, and random free points, which stand for all others.
 func (g *gpSampler) untried(view *View, model *gaussian.Process, rng *rand.Rand) []candidate {
 	var near []int
-	neighbours := newNeighbours(view.Pool, g.axes)
+	neighbors := newNeighbors(view.Pool, g.axes)
 	for _, o := range view.fastest(g.settings.Search.Bests) {
-		neighbours.each(o.Index, func(index int) {
+		neighbors.each(o.Index, func(index int) {
 			if view.Free(index) {
 				near = append(near, index)
 			}

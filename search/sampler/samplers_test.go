@@ -303,7 +303,7 @@ func TestModelsBeatRandomOnASmoothSpace(t *testing.T) {
 	}
 }
 
-func TestNeighboursStayInThePool(t *testing.T) {
+func TestNeighborsStayInThePool(t *testing.T) {
 	s, err := space.New([]space.Param{ordered("A", 1, 2, 3, 4),
 		{Name: "B", Values: integers(1, 2, 3), Default: space.IntegerValue(1)}}, nil, nil)
 	if err != nil {
@@ -325,7 +325,7 @@ func TestNeighboursStayInThePool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near := newNeighbours(pool, gaussian.Axes(s))
+	near := newNeighbors(pool, gaussian.Axes(s))
 	collect := func(walk func(int, func(int))) []string {
 		var found []string
 		walk(start, func(i int) { found = append(found, pool.Point(i).String()) })

@@ -27,7 +27,7 @@ type Settings struct {
 // Search is how points with a large score are looked for, whatever the model.
 type Search struct {
 	// Starts is the number of candidates from which the search climbs, Steps bounds
-	// one way uphill, and Bests is the number of observations whose neighbours are
+	// one way uphill, and Bests is the number of observations whose neighbors are
 	// candidates.
 	Starts, Steps, Bests int
 	// Spread is the number of random points of which the one is taken that is

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // TestSamplersAskTheRecordedPoints holds every sampler to the points that it asked
 // for when the file was written: moving code about must not move a point. The view
 // has all that a sampler may look at, so that every branch is walked: failures,
-// costs, batches of pending points, an earlier study. A change of behaviour that is
+// costs, batches of pending points, an earlier study. A change of behavior that is
 // meant writes the file anew with -update.
 func TestSamplersAskTheRecordedPoints(t *testing.T) {
 	var text strings.Builder

@@ -23,7 +23,7 @@ var (
 )
 
 // conjunction is a space whose times are nearly a sum over its parameters, but for 50 of its 2,880 points, which take
-// 40 % less: those with certain values of two parameters, and neighbouring ones of the others. No other point leads
+// 40 % less: those with certain values of two parameters, and neighboring ones of the others. No other point leads
 // to them.
 func conjunction(t testing.TB, seed uint64) *Recorded {
 	rng := rand.New(rand.NewPCG(seed, 0x636f6e6a))

@@ -25,7 +25,7 @@ func TestRoles(t *testing.T) {
 	postgrestest.Exec(t, owner,
 		string(roles)+
 			`; CREATE USER gpu PASSWORD 'gpu' IN ROLE pawl_worker;
-			CREATE USER neighbour PASSWORD 'neighbour' IN ROLE pawl_worker;
+			CREATE USER neighbor PASSWORD 'neighbor' IN ROLE pawl_worker;
 			CREATE USER alice PASSWORD 'alice' IN ROLE pawl_asker; CREATE USER stranger PASSWORD 'stranger'`)
 	postgrestest.Exec(t, owner, string(roles)) // and again after an upgrade
 	as := func(user string) Options { return Options{URL: postgrestest.As(t, owner, user, user), Version: "1"} }
@@ -69,13 +69,13 @@ func TestRoles(t *testing.T) {
 			t.Errorf("a worker may: %s (%v)", statement, err)
 		}
 	}
-	neighbour := open(t, as("neighbour"))
+	neighbor := open(t, as("neighbor"))
 	for _, statement := range []string{"DELETE FROM machines", "UPDATE machines SET host = 'x'"} {
-		if done, err := neighbour.pool.Exec(t.Context(), statement); err != nil || done.RowsAffected() != 0 {
+		if done, err := neighbor.pool.Exec(t.Context(), statement); err != nil || done.RowsAffected() != 0 {
 			t.Errorf("a worker may, of another: %s (%v, %v)", statement, done, err)
 		}
 	}
-	if _, err := neighbour.pool.Exec(t.Context(),
+	if _, err := neighbor.pool.Exec(t.Context(),
 		`INSERT INTO machines (id, host, identity, offers, owner) VALUES ('x', 'x', 'x', '{}', 'gpu')`); err == nil {
 		t.Error("a worker may write a row as another")
 	}

@@ -173,7 +173,7 @@ func CompileQueue(c devices.Compiles) string {
 	return queue("compile", c.Architecture, c.Backend, c.Name, c.Version)
 }
 
-// queue makes a name that River allows: what a person recognises, and a digest of all of it.
+// queue makes a name that River allows: what a person recognizes, and a digest of all of it.
 func queue(kind, title string, more ...string) string {
 	readable := strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

@@ -48,12 +48,12 @@ func Whiskers(title, caption string, all []Measured) Figure {
 			From:    m.Milliseconds,
 			To:      m.Milliseconds,
 			Whisker: whisker(m.Interval),
-			Colour:  plot.Other,
+			Color:   plot.Other,
 			Title:   m.Title,
 			Href:    m.Href,
 		}
 		if m.Best {
-			row.Colour = plot.Best
+			row.Color = plot.Best
 		}
 		if row.Whisker != nil {
 			ends = append(ends, m.Interval.Low, m.Interval.High)
@@ -82,15 +82,15 @@ func (v *View) Waterfall() Figure {
 	ends := []float64{0}
 	var texts []string
 	for i, s := range v.Ablation {
-		row := plot.Bar{Label: s.name(), To: s.Milliseconds, Value: v.Written(s.Milliseconds), Colour: plot.Other}
+		row := plot.Bar{Label: s.name(), To: s.Milliseconds, Value: v.Written(s.Milliseconds), Color: plot.Other}
 		row.Title = fmt.Sprintf("%s: %s, %.2f× over the step before (%s), %.2f× over the default", row.Label, row.Value,
 			s.Speedup, page.RatioInterval(s.Interval), s.Total)
 		if i > 0 {
 			before := v.Ablation[i-1].Milliseconds
 			row.From, row.Value = before, fmt.Sprintf("%s, %.2f×", row.Value, s.Speedup)
-			row.Colour = plot.Good
+			row.Color = plot.Good
 			if s.Milliseconds > before {
-				row.Colour = plot.Bad
+				row.Color = plot.Bad
 			}
 			if s.Interval.Bounded() && s.Interval.Low > 0 {
 				row.Whisker = &[2]float64{before / s.Interval.High, before / s.Interval.Low}
@@ -113,14 +113,14 @@ type Part struct {
 }
 
 // Parts draws sizes as bars.
-func Parts(title, caption, colour string, write func(float64) string, parts []Part) Figure {
+func Parts(title, caption, color string, write func(float64) string, parts []Part) Figure {
 	figure := Figure{Title: title, Caption: caption}
 	bars := plot.Bars{Name: title}
 	sizes := []float64{0}
 	for _, p := range parts {
 		sizes = append(sizes, p.Size)
 		bars.Rows = append(bars.Rows,
-			plot.Bar{Label: p.Name, Value: p.Value, To: max(p.Size, 1e-9), Colour: colour, Title: p.Name + ": " + p.Value})
+			plot.Bar{Label: p.Name, Value: p.Value, To: max(p.Size, 1e-9), Color: color, Title: p.Name + ": " + p.Value})
 		bars.Text += p.Name + ": " + p.Value + ". "
 	}
 	bars.X = plot.Linear("", write, sizes...).From(0, write)

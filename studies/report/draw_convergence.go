@@ -19,8 +19,8 @@ func (s *Drawing) Convergence() Figure {
 	}
 	last := s.timed[len(s.timed)-1]
 	panel := plot.Panel{X: plot.Counts("trial", last.trial.Number), Y: s.axis()}
-	best, others := plot.Series{Name: "best so far", Colour: plot.Best},
-		plot.Series{Name: "other trials", Colour: plot.Other}
+	best, others := plot.Series{Name: "best so far", Color: plot.Best},
+		plot.Series{Name: "other trials", Color: plot.Other}
 	fastest := s.timed[0]
 	var rest []timed
 	var places []plot.XY
@@ -66,7 +66,7 @@ func CompareSearches(curves []Curve) Figure {
 	last, text := 0, ""
 	var series []plot.Series
 	for i, c := range curves {
-		line := plot.Series{Name: c.Name, Colour: plot.Colours[i%(len(plot.Colours)-1)]}
+		line := plot.Series{Name: c.Name, Color: plot.Colors[i%(len(plot.Colors)-1)]}
 		best := 0.0
 		for j, t := range c.timed {
 			x := float64(t.trial.Number)
@@ -79,7 +79,7 @@ func CompareSearches(curves []Curve) Figure {
 			}
 			best = t.ms
 			line.Line = append(line.Line, plot.XY{X: x, Y: best})
-			line.Dots = append(line.Dots, c.dot(t, x, line.Colour, 3.5))
+			line.Dots = append(line.Dots, c.dot(t, x, line.Color, 3.5))
 			all = append(all, best)
 		}
 		if n := len(c.timed); n > 0 {

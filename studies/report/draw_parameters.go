@@ -49,7 +49,7 @@ func (s *Drawing) parameter(name string) Figure {
 	for _, i := range plot.ThinPlaces(places, panel.X, panel.Y, mostSmall) {
 		dots = append(dots, s.dot(shown[i], places[i].X, plot.Other, 2))
 	}
-	line := plot.Series{Name: "best per value", Colour: plot.Best}
+	line := plot.Series{Name: "best per value", Color: plot.Best}
 	tried, text := 0, ""
 	for place, t := range best {
 		if t == nil {
@@ -66,7 +66,7 @@ func (s *Drawing) parameter(name string) Figure {
 	if !s.params[at].Ordered {
 		line.Line = nil // values without an order have no line through them
 	}
-	panel.Series = []plot.Series{{Name: "trials", Colour: plot.Other, Dots: dots}, line}
+	panel.Series = []plot.Series{{Name: "trials", Color: plot.Other, Dots: dots}, line}
 	figure.Picture = plot.Plot{
 		Name:   "Time against " + name,
 		Text:   "Best per value: " + text,
@@ -88,7 +88,7 @@ func (v *View) Importance() Figure {
 		highest = max(highest, i.Share)
 		bars.Text += fmt.Sprintf("%s %s. ", i.Name, page.WholePercent(i.Share))
 		bars.Rows = append(bars.Rows,
-			plot.Bar{Label: i.Name, Value: page.WholePercent(i.Share), To: max(i.Share, 1e-6), Colour: plot.Best})
+			plot.Bar{Label: i.Name, Value: page.WholePercent(i.Share), To: max(i.Share, 1e-6), Color: plot.Best})
 	}
 	bars.X = plot.Linear("", page.WholePercent, 0, max(highest, 0.05)).From(0, page.WholePercent)
 	figure.Picture = bars.Picture()
@@ -203,9 +203,9 @@ func (s *Drawing) Parallel(names []string) Figure {
 		if i >= 10 && i%step != 0 {
 			continue
 		}
-		line := plot.Thread{Colour: plot.Other, Faint: true, Title: s.title(t), Href: s.href(t.trial.Number)}
+		line := plot.Thread{Color: plot.Other, Faint: true, Title: s.title(t), Href: s.href(t.trial.Number)}
 		if i < 10 {
-			line.Colour, line.Faint = plot.Best, i > 0
+			line.Color, line.Faint = plot.Best, i > 0
 		}
 		for _, at := range columns {
 			line.At = append(line.At, float64(max(t.values[at], 0)))

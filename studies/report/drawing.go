@@ -128,10 +128,10 @@ func (s *Drawing) href(trial int) string {
 	return s.link(trial)
 }
 
-func (s *Drawing) dot(t timed, x float64, colour string, radius float64) plot.Dot {
+func (s *Drawing) dot(t timed, x float64, color string, radius float64) plot.Dot {
 	return plot.Dot{
 		XY:     plot.XY{X: x, Y: t.ms},
-		Colour: colour,
+		Color:  color,
 		Radius: radius,
 		Title:  s.title(t),
 		Href:   s.href(t.trial.Number),

@@ -198,13 +198,13 @@ func (v *View) Pareto() Figure {
 		return figure
 	}
 	quantities := v.Study.Environment.Measure.All
-	best, others := plot.Series{Name: "Pareto front", Colour: plot.Best},
-		plot.Series{Name: "other trials", Colour: plot.Other}
+	best, others := plot.Series{Name: "Pareto front", Color: plot.Best},
+		plot.Series{Name: "other trials", Color: plot.Other}
 	var scores [2][]float64
-	dot := func(number int, point space.Point, at []float64, colour string, radius float64) plot.Dot {
+	dot := func(number int, point space.Point, at []float64, color string, radius float64) plot.Dot {
 		scores[0], scores[1] = append(scores[0], at[0]), append(scores[1], at[1])
 		title := fmt.Sprintf("trial %d: %s, %s, %s", number, quantities[0].Text(at[0]), quantities[1].Text(at[1]), point)
-		return plot.Dot{XY: plot.XY{X: at[0], Y: at[1]}, Colour: colour, Radius: radius, Title: title, Href: v.href(number)}
+		return plot.Dot{XY: plot.XY{X: at[0], Y: at[1]}, Color: color, Radius: radius, Title: title, Href: v.href(number)}
 	}
 	for _, t := range v.trials {
 		if t.OK() && len(t.Outcome.Scores) == len(quantities) &&

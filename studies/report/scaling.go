@@ -119,8 +119,8 @@ func (v *View) Scaling() Figure {
 	name, at := sizeOf(v.Sizes)
 	var series []plot.Series
 	var times []float64
-	add := func(name, colour string, of func(Sized) float64) {
-		line := plot.Series{Name: name, Colour: colour}
+	add := func(name, color string, of func(Sized) float64) {
+		line := plot.Series{Name: name, Color: color}
 		for i, one := range v.Sizes {
 			ms := of(one)
 			if ms <= 0 {
@@ -132,7 +132,7 @@ func (v *View) Scaling() Figure {
 				title += fmt.Sprintf(", %s of the roofline", page.WholePercent(one.Floor/ms))
 			}
 			line.Line, times = append(line.Line, place), append(times, ms)
-			line.Dots = append(line.Dots, plot.Dot{XY: place, Colour: colour, Radius: 3.5, Title: title})
+			line.Dots = append(line.Dots, plot.Dot{XY: place, Color: color, Radius: 3.5, Title: title})
 		}
 		slices.SortFunc(line.Line, func(a, b plot.XY) int { return cmp.Compare(a.X, b.X) })
 		if len(line.Line) > 0 {
@@ -148,7 +148,7 @@ func (v *View) Scaling() Figure {
 		maps.Copy(rivals, one.Rivals)
 	}
 	for i, rival := range slices.Sorted(maps.Keys(rivals)) {
-		add(rival, plot.Colours[1+i%5], func(one Sized) float64 { return one.Rivals[rival] })
+		add(rival, plot.Colors[1+i%5], func(one Sized) float64 { return one.Rivals[rival] })
 	}
 	panel := plot.Panel{X: plot.Log(name, page.Rate, at...), Y: plot.Times("time", times...), Series: series}
 	panel.X.Ticks = nil

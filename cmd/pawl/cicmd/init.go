@@ -44,11 +44,11 @@ func initCommand(env console.Environment) *cli.Command {
 				Usage:              "replace workflows and page that differ; the policy and the template stay",
 			},
 		},
-		Action: console.Alone(func(ctx context.Context) error { return initialise(ctx, env, o, pawl) }),
+		Action: console.Alone(func(ctx context.Context) error { return initialize(ctx, env, o, pawl) }),
 	}
 }
 
-func initialise(ctx context.Context, env console.Environment, o setup.Options, pawl string) (err error) {
+func initialize(ctx context.Context, env console.Environment, o setup.Options, pawl string) (err error) {
 	if pawl != "" {
 		if o.Pawl, err = setup.ParseSource(pawl, builtFrom()); err != nil {
 			return console.Usagef("--pawl: %w", err)

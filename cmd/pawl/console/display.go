@@ -24,7 +24,7 @@ import (
 
 // The rules of the display: it writes to standard error only. On a terminal it
 // is a bar and a few lines that change in place; anywhere else it is one plain
-// line per event, without colour, so that a log reads well. A line about a
+// line per event, without color, so that a log reads well. A line about a
 // trial is printed after the trial is recorded, never before.
 //
 // It holds no lock. The bars are drawn by goroutines of their own, which call back

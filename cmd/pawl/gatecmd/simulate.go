@@ -61,7 +61,7 @@ func simulateCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Compares equal sides, and sides with a real slowdown, on machines with autocorrelation,\n"+
 				"steps, coarse ticks, outliers, two modes, processes that differ, heavy tails, a rhythm, a bursty\n"+
-				"neighbour and slow kernels; candidates whose slowest calls are slower, and ones that are slower\n"+
+				"neighbor and slow kernels; candidates whose slowest calls are slower, and ones that are slower\n"+
 				"than the best accepted entry; and checks whether the smallest regression that was printed is found,\n"+
 				"and how often the printed 95 % interval contains the true change.\n"+
 				"Every rate has its 95 % interval. Seeds fix the table.",

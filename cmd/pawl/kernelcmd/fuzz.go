@@ -91,7 +91,7 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				Name:               "sanitizer",
 				Destination:        &o.Sanitizer,
 				DisableDefaultText: true,
-				Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or " +
+				Usage: "run under sanitizers: the compiler's for memory and undefined behavior, or " +
 					"compute-sanitizer's tools on CUDA",
 			},
 		),

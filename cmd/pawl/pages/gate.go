@@ -96,7 +96,7 @@ func newGateTrend(t gates.Trend) gateTrend {
 		Name: t.Key.String(),
 		Figure: report.Figure{
 			Title: "Time over runs",
-			Caption: "A dot is a run of the gate: green passed, orange failed, pink was accepted by a person, grey is " +
+			Caption: "A dot is a run of the gate: green passed, orange failed, pink was accepted by a person, gray is " +
 				"undecided. A dashed line is a change that stayed.",
 			Picture: t.Picture(),
 		},

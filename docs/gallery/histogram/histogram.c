@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-/* Neighbouring bytes are counted in different histograms, so that equal ones do not wait for
+/* Neighboring bytes are counted in different histograms, so that equal ones do not wait for
  * each other. */
 void histogram(const uint8_t *x, uint32_t *counts, int32_t n) {
 	uint32_t own[COPIES][256] = {{0}};

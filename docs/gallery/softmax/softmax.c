@@ -20,7 +20,7 @@ void row_stats(const float *x, float *stats, int32_t rows, int32_t n) {
 	}
 }
 
-void normalise(const float *x, const float *stats, float *y, int32_t rows, int32_t n) {
+void normalize(const float *x, const float *stats, float *y, int32_t rows, int32_t n) {
 	for (int32_t r = 0; r < rows; r++, x += n, y += n) {
 		float largest = stats[2 * r], sum = stats[2 * r + 1], inverse = 1 / sum;
 		for (int32_t i = 0; i < n; i++)

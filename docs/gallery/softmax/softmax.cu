@@ -29,7 +29,7 @@ extern "C" __global__ void row_stats(const float *x, float *stats, int n) {
 	}
 }
 
-extern "C" __global__ void normalise(const float *x, const float *stats, float *y, int rows, int n) {
+extern "C" __global__ void normalize(const float *x, const float *stats, float *y, int rows, int n) {
 	size_t first = (size_t)blockIdx.x * THREADS * EACH + threadIdx.x, all = (size_t)rows * n;
 	for (int e = 0; e < EACH; e++) {
 		size_t i = first + e * THREADS;

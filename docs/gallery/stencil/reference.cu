@@ -1,4 +1,4 @@
-/* A cell after some steps, from its neighbours one step before. */
+/* A cell after some steps, from its neighbors one step before. */
 template <int Steps> __device__ double after_steps(const float *before, int y, int x, int height, int width)
 {
     double t = after_steps<Steps - 1>(before, y, x, height, width);

@@ -72,7 +72,7 @@ func state(r *Result, path string) State {
 // pawl ci init --force here.
 func TestOursAreWhatInitWrites(t *testing.T) {
 	if !ci.IsPawl(top) {
-		t.Fatal("pawl's own repository is not recognised")
+		t.Fatal("pawl's own repository is not recognized")
 	}
 	files, err := render(Options{}, repository{branch: "main", own: true})
 	if err != nil {

@@ -27,7 +27,7 @@ var libraryNames = []string{
 	"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1",
 }
 
-// Library is the driver, initialised.
+// Library is the driver, initialized.
 type Library struct {
 	// Version is the CUDA version that the driver supports, such as 13000 for
 	// 13.0.
@@ -52,7 +52,7 @@ cuGraphInstantiateWithFlags cuGraphDestroy cuGraphExecDestroy cuGraphLaunch
 cuEventCreate cuEventRecord cuEventSynchronize cuEventElapsedTime
 cuProfilerStart cuProfilerStop`
 
-// Open finds the driver's library and initialises it.
+// Open finds the driver's library and initializes it.
 func Open() (*Library, error) {
 	handle, err := openLibrary()
 	if err != nil {

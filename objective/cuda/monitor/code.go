@@ -28,7 +28,7 @@ const (
 )
 
 var codeTexts = map[code]string{
-	1:                    "the management library is not initialised",
+	1:                    "the management library is not initialized",
 	2:                    "the driver calls an argument invalid",
 	codeNotSupported:     "this GPU does not support it",
 	codeNoPermission:     "the driver does not permit it to this user",
@@ -65,7 +65,7 @@ func failure(answer int) error {
 	return code(answer)
 }
 
-// unavailable is the error of a library that could not be loaded or initialised.
+// unavailable is the error of a library that could not be loaded or initialized.
 func unavailable(reason error) error { return fmt.Errorf("%w: %w", ErrUnavailable, reason) }
 
 // unsupported reports that a GPU or its driver does not know the question, which asking again will not change.

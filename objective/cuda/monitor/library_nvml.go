@@ -22,7 +22,7 @@ var _ library = (*bound)(nil)
 // package variables, which every Init writes.
 var versioned sync.Mutex
 
-// load opens and initialises the library. After a failed Init nothing of go-nvml
+// load opens and initializes the library. After a failed Init nothing of go-nvml
 // may be called, not even for the text of the error.
 func load(path string) (library, error) {
 	versioned.Lock()

@@ -212,7 +212,7 @@ func (l *Library) Build(ctx context.Context, allowed time.Duration, unit Unit,
 }
 
 // libraryFlags leaves out what only nvcc's host half understands: NVRTC
-// optimises always. Any other flag that it does not know is an error.
+// optimizes always. Any other flag that it does not know is an error.
 func libraryFlags(flags []string) []string {
 	var kept []string
 	for i := 0; i < len(flags); i++ {

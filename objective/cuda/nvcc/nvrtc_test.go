@@ -28,11 +28,11 @@ int nvrtcGetCUBIN(void *p, char *cubin) { (void)p; (void)cubin; return 0; }
 int nvrtcCompileProgram(void *p, int n, void *o) { (void)p; (void)n; (void)o; BEHAVIOUR; return 11; }
 `
 
-func brokenNVRTC(t *testing.T, behaviour string) *Library {
+func brokenNVRTC(t *testing.T, behavior string) *Library {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "libnvrtc.so.13")
 	cc := exec.Command("cc", "-x", "c", "-shared", "-fPIC", "-o", path, "-")
-	cc.Stdin = strings.NewReader(strings.Replace(brokenLibrary, "BEHAVIOUR", behaviour, 1))
+	cc.Stdin = strings.NewReader(strings.Replace(brokenLibrary, "BEHAVIOUR", behavior, 1))
 	if output, err := cc.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
@@ -49,9 +49,9 @@ func brokenNVRTC(t *testing.T, behaviour string) *Library {
 // Whatever the library does to its process, it costs one compilation.
 func TestBrokenNVRTCHarmsOnlyItsProcess(t *testing.T) {
 	for name, test := range map[string]struct {
-		behaviour string
-		refused   bool // and not an error of the machinery
-		message   string
+		behavior string
+		refused  bool // and not an error of the machinery
+		message  string
 	}{
 		"crashes":    {"*(volatile int *)8 = 1", true, "NVRTC itself crashed: SIGSEGV"},
 		"aborts":     {"abort()", true, "NVRTC itself crashed: SIGABRT"},
@@ -62,7 +62,7 @@ func TestBrokenNVRTCHarmsOnlyItsProcess(t *testing.T) {
 		"no machine": {"return 0", false, "not a cubin"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := newCompiler(t, brokenNVRTC(t, test.behaviour)).Compile(t.Context(), source(t, ""))
+			_, err := newCompiler(t, brokenNVRTC(t, test.behavior)).Compile(t.Context(), source(t, ""))
 			var refused *worker.Refusal
 			if err == nil || errors.As(err, &refused) != test.refused || !strings.Contains(err.Error(), test.message) {
 				t.Errorf("got %v", err)

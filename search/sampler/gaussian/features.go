@@ -82,7 +82,7 @@ func rescaled(ascending []float64) []float64 {
 	return scaled
 }
 
-// unevenness is the sum of the squared gaps between neighbours on [0, 1]: the smaller, the more even.
+// unevenness is the sum of the squared gaps between neighbors on [0, 1]: the smaller, the more even.
 func unevenness(ascending []float64) float64 {
 	sum := 0.0
 	for i := 1; i < len(ascending); i++ {

@@ -10,7 +10,7 @@ import (
 )
 
 // fit returns the parameters with the largest posterior density it finds for
-// centred observations. It starts from the prior every time, so that it depends on
+// centered observations. It starts from the prior every time, so that it depends on
 // its observations alone and a resumed study finds the same. It goes by iRprop− as Blum and Riedmiller (2013)
 // recommend for Gaussian processes: signs of gradients only, no line search.
 func fit(s Shape, points [][]uint16, y []float64) Parameters {

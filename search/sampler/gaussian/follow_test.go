@@ -18,7 +18,7 @@ func TestWeightsOfATrendByHand(t *testing.T) {
 		Stride: 4,
 		Data:   []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1},
 	}
-	// The weight is (c·y + 4)/(c·c + 4) for centred expectations c and the precision 4
+	// The weight is (c·y + 4)/(c·c + 4) for centered expectations c and the precision 4
 	// round 1: (2+4)/(2+4), (1+4)/(0.5+4), (-2+4)/(2+4), and 4/4 where nothing is expected.
 	for name, c := range map[string]struct {
 		expected []float64

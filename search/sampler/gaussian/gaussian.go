@@ -83,7 +83,7 @@ type Fitted struct {
 func (f *Fitted) Over(shape Shape, data Data, points [][]uint16) *Process {
 	if f.parameters == nil || !samePoints(f.fit.Points, data.Points) || !slices.Equal(f.fit.Values, data.Values) {
 		thin := data.thinned(f.Most)
-		*f = Fitted{Most: f.Most, fit: data, parameters: fit(shape, thin.Points, centred(thin.Values))}
+		*f = Fitted{Most: f.Most, fit: data, parameters: fit(shape, thin.Points, centered(thin.Values))}
 	}
 	// Where old observations have made room for new ones there is nothing to
 	// extend. The base depends on the data alone, so that the same sums are
@@ -134,7 +134,7 @@ func mean(values []float64) float64 {
 	return sum
 }
 
-func centred(values []float64) []float64 {
+func centered(values []float64) []float64 {
 	middle := mean(values)
 	c := make([]float64, len(values))
 	for i, value := range values {

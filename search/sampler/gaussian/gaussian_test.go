@@ -116,7 +116,7 @@ func modelData(t *testing.T, shape Shape, n int) (points [][]uint16, y []float64
 func TestGradientByDifferences(t *testing.T) {
 	shape := NewShape(kernelPool(t).Space(), settings)
 	points, y := modelData(t, shape, 20)
-	y = centred(y)
+	y = centered(y)
 	p := shape.prior()
 	for i := range p {
 		p[i] += 0.3 * math.Sin(float64(i))
@@ -143,7 +143,7 @@ func TestFitFindsTheParameterThatMatters(t *testing.T) {
 	for i, p := range points {
 		y[i] = math.Sin(2 * float64(p[1])) // TILE alone
 	}
-	fitted := fit(shape, points, centred(y))
+	fitted := fit(shape, points, centered(y))
 	shortest := make([]float64, len(shape.Axes)) // log length of each axis's features, above the prior
 	for i, f := range shape.features {
 		shortest[f.axis] = min(shortest[f.axis], fitted[i]-f.prior)

@@ -57,7 +57,7 @@ func (t *Trend) weigh(expected [][]float64, y []float64, factor blas64.Triangula
 	precision, share := t.settings.FollowPrecision, 1/float64(len(expected))
 	factor.N = len(y) // pending points have no values
 	whitened := func(values []float64) blas64.Vector {
-		v := blas64.Vector{N: len(y), Inc: 1, Data: centred(values)}
+		v := blas64.Vector{N: len(y), Inc: 1, Data: centered(values)}
 		blas64.Trsv(blas.NoTrans, factor, v)
 		return v
 	}
