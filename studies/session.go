@@ -113,6 +113,9 @@ func (s *Store) change(ctx context.Context, study int64, do func(tx session) (ro
 // read runs do again, from its beginning, where the connection was lost meanwhile.
 func (s *Store) read(ctx context.Context, do func() error) error { return s.retry(ctx, 0, do) }
 
+// Hurry makes a store that somebody waits for report a lost connection at once.
+func (s *Store) Hurry() { s.reconnecting = 0 }
+
 // retry waits for a lost connection to come back, and tries again.
 func (s *Store) retry(ctx context.Context, study int64, try func() error) error {
 	for deadline := time.Now().Add(s.reconnecting); ; {

@@ -102,6 +102,7 @@ func (l *library) openServer(ctx context.Context) (*studies.Store, error) {
 			"is there.", studies.Name(l.path))
 	}
 	if err == nil {
+		store.Hurry()
 		l.store = store
 	}
 	return store, err
