@@ -56,13 +56,15 @@ void nothing(void) {}
 func TestMacros(t *testing.T) {
 	found := macros("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef " +
 		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n" +
-		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n")
-	if fmt.Sprint(found) != "[{BLOCK 64 } {FAST 0 } {REAL 0 long double}]" {
+		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n" +
+		"#ifndef SWITCH\n#define SWITCH 1\n#endif\n#if SWITCH\n#endif\n#ifndef UNROLL\n#define UNROLL 1\n#endif\n")
+	want := "[{BLOCK 64  false} {FAST 0  false} {REAL 0 long double false} {SWITCH 1  true} {UNROLL 1  false}]"
+	if fmt.Sprint(found) != want {
 		t.Errorf("%v", found)
 	}
 	for m, want := range map[macro]string{
-		{"BLOCK", 64, ""}: "[16 32 64 128 256]", {"FAST", 0, ""}: "[0 1]", {"UNROLL", 1, ""}: "[0 1]",
-		{"BLOCK", 1, ""}: "[1 2 4]", {"K", 3, ""}: "[1 3 6 12]",
+		{name: "BLOCK", value: 64}: "[16 32 64 128 256]", {name: "FAST"}: "[0 1]", {name: "UNROLL", value: 1}: "[1 2 4]",
+		{name: "SWITCH", value: 1, asked: true}: "[0 1]", {name: "K", value: 3}: "[1 3 6 12]",
 	} {
 		if got := fmt.Sprint(m.values()); got != want {
 			t.Errorf("%v: %s, want %s", m, got, want)

@@ -327,6 +327,7 @@ type macro struct {
 	name  string
 	value int64
 	word  string
+	asked bool // the source takes it for a condition
 }
 
 var guarded = regexp.MustCompile(
@@ -339,6 +340,8 @@ func macros(source string) (found []macro) {
 			continue
 		}
 		m := macro{name: match[1], word: match[4]}
+		m.asked = regexp.MustCompile(`#\s*(el)?if\s+!?\s*` + m.name + `\b|\bif\s*\(\s*!?\s*` + m.name + `\s*\)|\b` + m.name +
+			`\s*(\?|&&|\|\|)`).MatchString(source)
 		if m.word == "" {
 			fmt.Sscan(match[3], &m.value)
 		}
@@ -362,7 +365,7 @@ func fixed(source string) (names []string) {
 
 // values proposes what to try: a switch both ways, a size by powers of two around it.
 func (m macro) values() []int64 {
-	if m.value <= 1 && !strings.Contains(strings.ToUpper(m.name), "BLOCK") {
+	if m.value == 0 || m.value == 1 && m.asked {
 		return []int64{0, 1}
 	}
 	var all []int64

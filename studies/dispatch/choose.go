@@ -8,7 +8,6 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/kernels"
-	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/space"
 )
@@ -29,8 +28,7 @@ type Plan struct {
 	Shipped int    `json:"shipped"`
 	Advice  string `json:"advice"`
 
-	environment objective.Environment
-	kernel      *kernels.Kernel
+	kernel *kernels.Kernel
 }
 
 // Choice is a set of points for all workloads.
@@ -85,8 +83,8 @@ func choose(k *kernels.Kernel, candidates []Candidate, measured []Measured, want
 	}
 	p := &Plan{
 		Kernel: k.Name, Backend: k.Backend, Device: measured[0].Environment.Device, Source: source, Candidates: candidates,
-		Workloads:   measured,
-		environment: measured[0].Environment, kernel: k,
+		Workloads: measured,
+		kernel:    k,
 	}
 	everything := len(distinct(best))
 	if wanted > everything {

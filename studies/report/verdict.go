@@ -70,6 +70,9 @@ func advise(s *Summary) Advice {
 		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
 	case e == nil:
 		return Advice{Keep, "The default is the best point that was found. Change nothing."}
+	case e.Speedup < noiseSpeedup && e.Interval.Bounded() && e.Interval.High >= claimSpeedup:
+		return Advice{Unproven, "Nothing is decided: the 95 % interval reaches from no gain to a large one. Measure longer " +
+			"(--rounds, --budget), on a quieter machine if you can."}
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise,
 			fmt.Sprintf("The best point is less than %s %s than the default, which is probably noise: not worth applying.",
