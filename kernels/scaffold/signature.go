@@ -335,7 +335,8 @@ var guarded = regexp.MustCompile(
 
 // macros returns those in the order of the source.
 func macros(source string) (found []macro) {
-	for _, match := range guarded.FindAllStringSubmatch(withoutNoise(source), -1) {
+	source = withoutNoise(source)
+	for _, match := range guarded.FindAllStringSubmatch(source, -1) {
 		if match[1] != match[2] {
 			continue
 		}

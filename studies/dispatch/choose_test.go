@@ -191,6 +191,14 @@ func TestWhatDoesNotWork(t *testing.T) {
 		!strings.Contains(err.Error(), "no candidate works on workload b") {
 		t.Errorf("%v", err)
 	}
+	candidates, measured = field(t, map[string][]float64{"a": {1, 2}})
+	for i, c := range measured[0].contenders {
+		measured[0].contenders[i].Rounds = c.Rounds[:2]
+	}
+	if _, err := choose(embedded(t), candidates, measured, 0, 0); !errors.As(err, &nothing) ||
+		!strings.Contains(err.Error(), "workload a was measured in 2 of at least 3 rounds: give it a larger --budget") {
+		t.Errorf("%v", err)
+	}
 }
 
 // Where there are too many sets to try them all, a good one is found all the same: with one

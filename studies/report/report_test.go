@@ -326,6 +326,8 @@ func TestGainsAreCalledWhatTheyAre(t *testing.T) {
 		evidence Evidence
 		want     string
 	}{
+		{Evidence{Speedup: 0.97, Interval: stats.Interval{Low: 0.19, High: 1.38}}, "Nothing is decided: "},
+		{Evidence{Speedup: 1.02, Interval: stats.Interval{Low: 0.99, High: 1.04}}, "less than 5 % faster"},
 		{Evidence{Speedup: 1.07, Interval: stats.Interval{Low: 1.06, High: 1.08}},
 			"A small gain: apply it if that is cheap."},
 		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 1.03, High: 1.9}, Delta: 1},

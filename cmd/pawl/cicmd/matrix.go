@@ -67,7 +67,7 @@ func printMatrix(env console.Environment, o ci.Selection, policy string) error {
 	}
 	output := env.Getenv("GITHUB_OUTPUT")
 	if err := errors.Join(ci.Output(output, "matrix", string(text)),
-		ci.Output(output, "shards", strconv.Itoa(max(1, file.Shards)))); err != nil {
+		ci.Output(output, "shards", strconv.Itoa(file.Jobs()))); err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "%s\n", text)
