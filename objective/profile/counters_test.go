@@ -98,6 +98,7 @@ func FuzzReadNsight(f *testing.F) {
 	f.Add([]byte(report))
 	f.Add([]byte(otherOrder))
 	f.Add([]byte("\"ID\",\"Kernel Name\"\n\"\n"))
+	f.Add([]byte("\"ID\",\"Kernel Name\"\n\"\",\"\",\"more units than columns\"\n")) // this one panicked
 	f.Fuzz(func(t *testing.T, text []byte) {
 		all, err := ReadNsight(text)
 		if err == nil && len(all) == 0 {
