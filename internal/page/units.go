@@ -38,6 +38,20 @@ func WholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*shar
 // Change writes a share with its sign and one decimal, such as +3.2 %.
 func Change(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
 
+// Drift says that times changed in one direction, and nothing of a change that is small or within the noise.
+// Positive is faster.
+func Drift(change, noise float64) string {
+	const small = 0.03
+	if math.Abs(change) <= max(small, noise) {
+		return ""
+	}
+	way := "faster"
+	if change < 0 {
+		way = "slower"
+	}
+	return fmt.Sprintf("became %s %s: what is timed changes, or the machine does", WholePercent(math.Abs(change)), way)
+}
+
 // TimeInterval writes an interval of milliseconds.
 func TimeInterval(i stats.Interval) string { return interval(i, Milliseconds) }
 

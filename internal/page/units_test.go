@@ -47,3 +47,18 @@ func TestFigure(t *testing.T) {
 		}
 	}
 }
+
+func TestDrift(t *testing.T) {
+	for _, c := range []struct {
+		change, noise float64
+		want          string
+	}{
+		{0.02, 0.001, ""}, {-0.25, 0.3, ""}, {3, 4, ""},
+		{0.08, 0.01, "became 8 % faster: what is timed changes, or the machine does"},
+		{-3.37, 0.48, "became 337 % slower: what is timed changes, or the machine does"},
+	} {
+		if got := Drift(c.change, c.noise); got != c.want {
+			t.Errorf("%v within %v: %q", c.change, c.noise, got)
+		}
+	}
+}

@@ -175,10 +175,9 @@ func outliers(times []float64) int {
 
 // The limits beyond which a measurement has a warning.
 const (
-	shortRun   = 0.005 // seconds: starting a process is a large part of it
-	noisyRuns  = 0.12
-	largeDrift = 0.03
-	coldFirst  = 1.3
+	shortRun  = 0.005 // seconds: starting a process is a large part of it
+	noisyRuns = 0.12
+	coldFirst = 1.3
 )
 
 // warnings are what a reader should know before trusting the figures, with what to do that
@@ -210,10 +209,8 @@ func (m *Measurement) warnings() []string {
 			fmt.Sprintf("times vary by %s (robust CV %s): the machine is noisy", page.WholePercent(m.CV),
 				page.WholePercent(m.Variation)))
 	}
-	if math.Abs(m.Drift) > largeDrift && len(m.Times) >= fewestRuns {
-		found = append(found,
-			fmt.Sprintf("times drift by %s from the first third of the runs to the last: what is timed changes, or the "+
-				"machine does", page.Change(m.Drift)))
+	if drift := page.Drift(m.Drift, m.Variation); drift != "" && len(m.Times) >= fewestRuns {
+		found = append(found, "from the first third of the runs to the last, the command "+drift)
 	}
 	return found
 }

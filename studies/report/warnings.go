@@ -17,9 +17,6 @@ import (
 // called noisy.
 const NoisyVariation = 0.12
 
-// LargeDrift is how much times may change inside a round without a warning.
-const LargeDrift = 0.03
-
 // replayed is the backend of a study whose answers come from a record.
 const replayed = studies.Replay
 
@@ -84,13 +81,11 @@ func warnings(s *Summary) []string {
 		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
-		if t != nil && math.Abs(t.Drift) > LargeDrift {
-			found = append(found,
-				fmt.Sprintf("The times of the %s drift by %s inside a round: what is timed changes, or the machine does.", name,
-					page.Change(t.Drift)))
-		}
 		if t == nil {
 			continue
+		}
+		if drift := page.Drift(t.Drift, t.Variation); drift != "" {
+			found = append(found, fmt.Sprintf("Inside a round, the %s %s.", name, drift))
 		}
 		if t.Checked != nil && t.Checked.Noted != "" {
 			found = append(found, fmt.Sprintf("Noticed of the %s: %s.", name, t.Checked.Noted))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/urfave/cli/v2"
 
@@ -160,9 +159,8 @@ func (r benchReport) warnings() []string {
 		found = append(found,
 			fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds)", devices.FewestProcesses))
 	}
-	if math.Abs(r.Drift) > report.LargeDrift {
-		found = append(found,
-			fmt.Sprintf("times drift by %s inside a process: what is timed changes, or the machine does", page.Change(r.Drift)))
+	if drift := page.Drift(r.Drift, r.Variation); drift != "" {
+		found = append(found, "inside a process, the kernel "+drift)
 	}
 	return append(found, r.Conditions.Warnings("kernel")...)
 }
