@@ -38,8 +38,7 @@ func WholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*shar
 // Change writes a share with its sign and one decimal, such as +3.2 %.
 func Change(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
 
-// Drift says that times changed in one direction, and nothing of a change that is small or within the noise.
-// Positive is faster.
+// Drift says that times became shorter (positive) or longer, by more than a little and more than the noise.
 func Drift(change, noise float64) string {
 	const small = 0.03
 	if math.Abs(change) <= max(small, noise) {

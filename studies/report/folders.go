@@ -102,7 +102,7 @@ func kernelFolder(kernel string) string {
 // by its backend where a record stands in for the same device.
 func deviceFolder(owner, s studies.Study) string {
 	name := escape.FileName(s.Environment.Device)
-	if s.Backend == replayed || s.Environment.Device == owner.Environment.Device {
+	if s.Backend == studies.Replay || s.Environment.Device == owner.Environment.Device {
 		name += "@" + escape.FileName(s.Backend)
 	}
 	return name

@@ -132,7 +132,7 @@ func action(s *Summary) string {
 	case Promising:
 		return s.Confirming()
 	case Apply, Consider:
-		if s.Study.Backend == replayed {
+		if s.Study.Backend == studies.Replay {
 			return "nothing" // a record was searched, and nothing was measured here
 		}
 		if s.Suggestion == nil {

@@ -13,15 +13,11 @@ import (
 	"pawl/studies"
 )
 
-// NoisyVariation is the coefficient of variation above which timings are
-// called noisy.
+// NoisyVariation is the coefficient of variation above which timings are called noisy.
 const NoisyVariation = 0.12
 
-// replayed is the backend of a study whose answers come from a record.
-const replayed = studies.Replay
-
 // ranHere reports whether pawl ran what was measured: neither a record nor an asker answered.
-func ranHere(s studies.Study) bool { return s.Backend != replayed && s.Backend != studies.Ask }
+func ranHere(s studies.Study) bool { return s.Backend != studies.Replay && s.Backend != studies.Ask }
 
 // inRounds says how finalists were measured again.
 func inRounds(s studies.Study) string {
@@ -34,7 +30,7 @@ func inRounds(s studies.Study) string {
 // warnings collects what a reviewer should know before trusting the rest.
 func warnings(s *Summary) []string {
 	var found, noisy []string
-	if s.Study.Backend == replayed {
+	if s.Study.Backend == studies.Replay {
 		found = append(found,
 			fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.",
 				s.Study.Environment.Device))

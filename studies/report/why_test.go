@@ -88,7 +88,7 @@ func TestWhy(t *testing.T) {
 		}
 	}
 	replay := summary
-	replay.Study.Backend = replayed
+	replay.Study.Backend = studies.Replay
 	if why := whyFaster(&replay, nil); why != nil {
 		t.Errorf("a record explains itself: %+v", why)
 	}
