@@ -74,7 +74,7 @@ var Backends = []Backend{
 			{Key: "triton", Suffixes: []string{".py"}, Tiles: true},
 		},
 		Optimization: "-O3",
-		Variables: []string{"NVCC", "NVRTC", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES",
+		Variables: []string{"NVCC", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES",
 			"PAWL_PYTHON"},
 		Quantities: []Quantity{
 			{Name: Registers}, {Name: Spills, Unit: "bytes"}, {Name: Shared, Unit: "bytes"}, {Name: Energy, Unit: "mJ"},

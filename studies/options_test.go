@@ -29,7 +29,7 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 	short.Trials = 5
 	cold.Caches, cold.Budget = "cold", 45*time.Second
 	many := Options{
-		Definition: Definition{Compiler: "nvrtc", Caches: "warm", LockClocks: 1500, Seed: 7, Samples: 9,
+		Definition: Definition{Compiler: "triton", Caches: "warm", LockClocks: 1500, Seed: 7, Samples: 9,
 			RunTimeout: 2 * time.Second, CompileTimeout: 7 * time.Second, Cold: true, Sampler: "gp"},
 		Goals: trial.Goals{Finalists: 3, Rounds: 12, Trials: 5, Budget: 3 * time.Minute, Target: 2, Regret: 0.01},
 	}
@@ -53,7 +53,7 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 		{elsewhere, ask,
 			"pawl ask k.yaml --workload w --sampler auto --seed 1 --device 'a simulator' --finalists 5 --rounds 10"},
 		{many, cuda,
-			"pawl tune 'my kernel' --workload w --sampler gp --seed 7 --cold --backend cuda --compiler nvrtc --caches warm " +
+			"pawl tune 'my kernel' --workload w --sampler gp --seed 7 --cold --backend cuda --compiler triton --caches warm " +
 				"--lock-clocks 1500 --samples 9 --run-timeout 2s --compile-timeout 7s --trials 5 --budget 3m0s --target 2x " +
 				"--regret '1%' --finalists 3 --rounds 12"},
 	} {

@@ -13,11 +13,10 @@ import (
 )
 
 // CUDA mutants are programs, and others than the right kernel at their points. One that changes the manifest is the
-// same program, and describes its tensors otherwise. NVRTC takes half of nvcc's time, and must compile every embedded
-// kernel. No GPU is needed.
+// same program, and describes its tensors otherwise. No GPU is needed.
 func TestMutantsCompile(t *testing.T) {
 	m := devices.Here(devices.Options{
-		Architecture: "sm_90a", Compiler: "nvrtc", Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {},
+		Architecture: "sm_90a", Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {},
 	})
 	if err := m.Missing(t.Context(), kernels.CUDA); err != nil && os.Getenv("PAWL_REQUIRE_NVCC") != "" {
 		t.Fatal("PAWL_REQUIRE_NVCC is set: ", err)

@@ -25,9 +25,6 @@ var compilers = []compiler{
 	{"nvcc", "nvcc", ".cu", func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error) {
 		return nvcc.Find(ctx, getenv)
 	}},
-	{"nvrtc", "NVRTC", ".cu", func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error) {
-		return nvcc.FindNVRTC(ctx, getenv)
-	}},
 	{"triton", "Triton", ".py", func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error) {
 		return triton.Find(ctx, getenv)
 	}},

@@ -1,4 +1,4 @@
-// Package cuda is the backend for NVIDIA GPUs: nvcc or NVRTC to machine code,
+// Package cuda is the backend for NVIDIA GPUs: nvcc or Triton to machine code,
 // and the driver API to run it.
 //
 // It has two halves: Backend in pawl's own process (preflight, compile, reserve a

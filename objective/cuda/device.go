@@ -88,7 +88,7 @@ func (d *Device) equip(supportPath string) (err error) {
 		}
 	}
 	if supportPath == "" {
-		return errors.New("the machine that compiled this has neither nvcc nor NVRTC for the worker's own code")
+		return errors.New("the machine that compiled this has no nvcc for the worker's own code")
 	}
 	image, err := os.ReadFile(supportPath)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"testing"
 
-	"pawl/objective/cuda/nvcc"
 	"pawl/objective/worker"
 )
 
@@ -27,7 +26,6 @@ var roles = map[string]func() error{
 
 func TestMain(m *testing.M) {
 	worker.Main(map[string]func() worker.Device{DeviceName: NewDevice})
-	nvcc.Main()
 	// The race detector lets every process sleep a second before it ends.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	if role, known := roles[os.Getenv(roleVariable)]; known {

@@ -19,7 +19,6 @@ var Platform = platform.Platform{
 	Here:      func(t platform.Tools) platform.Installation { return newInstallation(t) },
 	Worker:    NewDevice,
 	Compilers: compilerNames(),
-	Serve:     nvcc.Main,
 }
 
 // installation is the GPUs of this machine, or one that is only compiled for, with the

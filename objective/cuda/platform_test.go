@@ -34,7 +34,7 @@ func describePlatform() error {
 	p := Platform.Here(platform.Tools{
 		Getenv: func(name string) string {
 			return map[string]string{
-				"NVCC": filepath.Join(folder, "nvcc"), "NVCC_CCBIN": "cc", "NVRTC": filepath.Join(folder, "none"),
+				"NVCC": filepath.Join(folder, "nvcc"), "NVCC_CCBIN": "cc",
 			}[name]
 		},
 		Notice: func(text string) { i.Notices = append(i.Notices, text) },
@@ -104,7 +104,7 @@ func TestPlatformIsHere(t *testing.T) {
 	for _, f := range i.Findings {
 		found[f.Name] = f.Found != ""
 	}
-	if !found["NVIDIA driver"] || !found["GPU 0"] || !found["nvcc"] || found["NVRTC"] {
+	if !found["NVIDIA driver"] || !found["GPU 0"] || !found["nvcc"] {
 		t.Errorf("findings %+v", i.Findings)
 	}
 }
@@ -136,14 +136,14 @@ func TestUnknownArchitecture(t *testing.T) {
 // The compiler that is asked for is taken, else the default, among those that read the source.
 func TestCompilerFor(t *testing.T) {
 	for _, try := range []struct{ source, asked, want string }{
-		{"a.cu", "", "nvcc"}, {"a.CU", "nvrtc", "nvrtc"}, {"a.inc", "nvrtc", "nvrtc"}, {"a.cu", "gcc", "nvcc"},
+		{"a.cu", "", "nvcc"}, {"a.CU", "triton", "nvcc"}, {"a.inc", "triton", "triton"}, {"a.py", "nvcc", "triton"},
 	} {
 		k := &kernels.Kernel{Compilation: kernels.Compilation{Source: try.source}}
 		if got := compilerFor(k, try.asked).name; got != try.want {
 			t.Errorf("%s with %q: %s, want %s", try.source, try.asked, got, try.want)
 		}
 	}
-	if got := compilerFor(nil, "nvrtc").name; got != "nvrtc" {
+	if got := compilerFor(nil, "triton").name; got != "triton" {
 		t.Errorf("without a kernel: %s", got)
 	}
 }

@@ -49,8 +49,8 @@ var Backends, Compilers = func() (backends, compilers []string) {
 	return slices.Clip(backends), slices.Clip(compilers)
 }()
 
-// Serve does not return from a process that was started as a worker or as a
-// compiler: a binary that opens devices executes itself again for both.
+// Serve does not return from a process that was started as a worker: a binary that opens
+// devices executes itself again for that.
 func Serve() {
 	workers := map[string]func() worker.Device{}
 	for _, p := range platforms {
@@ -59,11 +59,6 @@ func Serve() {
 		}
 	}
 	worker.Main(workers)
-	for _, p := range platforms {
-		if p.Serve != nil {
-			p.Serve()
-		}
-	}
 }
 
 // The types that a user of this package meets.

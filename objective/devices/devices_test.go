@@ -13,7 +13,7 @@ import (
 	"pawl/space"
 )
 
-// The test binary plays the program's other roles: NVRTC runs in a process of its own.
+// The test binary plays the program's other role: a worker.
 func TestMain(m *testing.M) {
 	Serve()
 	os.Exit(m.Run())

@@ -40,9 +40,6 @@ type Platform struct {
 	Worker func() worker.Device
 	// Compilers are what Tools.Compiler may name, the default first; nil where there is no choice.
 	Compilers []string
-	// Serve does not return from a process that was started as one of its compilers; nil where
-	// none is.
-	Serve func()
 }
 
 // Installation is a platform on this machine. Its methods are safe for concurrent use.

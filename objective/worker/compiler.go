@@ -29,7 +29,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return firstError(r.Output) }
 
 var (
-	// An error line of gcc, clang, nvcc, ptxas ("ptxas error   : ..."), NVRTC, the GNU assembler
+	// An error line of gcc, clang, nvcc, ptxas ("ptxas error   : ..."), the GNU assembler
 	// ("Error: ...") and the linker.
 	errorLine = regexp.MustCompile(`\b([Ee]rror|fatal)\s*:|undefined reference|multiple definition|cannot find `)
 	// What drivers say about a linker that has said why on lines before.

@@ -61,7 +61,7 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 			Destination: &o.Compiler,
 			Value:       devices.Compilers[0],
 			Action:      OneOf("compiler", devices.Compilers...),
-			Usage:       "the compiler for CUDA: nvcc, or nvrtc, which is faster to compile",
+			Usage:       "the compiler for a GPU: nvcc, or triton to choose machines of a farm that have it",
 		},
 		"caches": &cli.StringFlag{Name: "caches", Destination: &o.Caches, DefaultText: "cold on a GPU, warm on a processor",
 			Action: OneOf("caches", string(worker.Cold), string(worker.Warm), string(worker.Flushed)),

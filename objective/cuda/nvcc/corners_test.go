@@ -36,11 +36,7 @@ func TestCorners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tool := realNVRTC // half of nvcc's time, for an everyday run
-		if thorough.All() {
-			tool = realNVCC
-		}
-		t.Run(name, func(t *testing.T) { compileCorners(t, k, newCompiler(t, tool(t))) })
+		t.Run(name, func(t *testing.T) { compileCorners(t, k, newCompiler(t, realNVCC(t))) })
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -65,46 +64,5 @@ func TestFindSaysWhatToDo(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.message) || (test.want != nil && !errors.Is(err, test.want)) {
 			t.Errorf("%s: got %v", name, err)
 		}
-	}
-}
-
-func TestFindNVRTCSaysWhatToDo(t *testing.T) {
-	if _, err := FindNVRTC(t.Context(),
-		only(map[string]string{"NVRTC": "/no/such/libnvrtc.so"})); !errors.Is(err, ErrNoNVRTC) ||
-		!strings.Contains(err.Error(), "/no/such") {
-		t.Errorf("got %v", err)
-	}
-	// A file that is no library is an error of the other process, reported here.
-	garbage := filepath.Join(t.TempDir(), "libnvrtc.so")
-	if err := os.WriteFile(garbage, []byte("garbage"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := FindNVRTC(t.Context(), only(map[string]string{"NVRTC": garbage})); err == nil ||
-		!strings.Contains(err.Error(), garbage) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestNewestLibrary(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"libnvrtc.so.9.2", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.alt.so.14",
-		"libnvrtc-builtins.so.15"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := filepath.Base(newestLibrary(dir)); got != "libnvrtc.so.13" {
-		t.Errorf("got %s", got)
-	}
-	if got := newestLibrary(t.TempDir()); got != "" {
-		t.Errorf("got %s from an empty folder", got)
-	}
-}
-
-func TestLibraryFlags(t *testing.T) {
-	got := libraryFlags([]string{"-O3", "-Xcompiler", "-Wall", "-Xcompiler=-O2", "-use_fast_math", "-std=c++17",
-		"-Xptxas", "-O1"})
-	if want := []string{"-use_fast_math", "-std=c++17", "-Xptxas", "-O1"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }

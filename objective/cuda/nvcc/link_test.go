@@ -93,12 +93,3 @@ func TestSwitchesWithValues(t *testing.T) {
 		t.Error("a control file that is not there was taken")
 	}
 }
-
-// NVRTC does not link, and says what does.
-func TestNVRTCLinksNothing(t *testing.T) {
-	t.Parallel()
-	_, err := (&Library{}).Build(t.Context(), 0, Unit{Source: "a.cu", Units: []string{"b.cu"}}, t.TempDir(), "")
-	if err == nil || !strings.Contains(err.Error(), "use --compiler nvcc") {
-		t.Error(err)
-	}
-}

@@ -19,8 +19,7 @@ import (
 
 // A kernel has two names: the one that people write, tiled::reduce<4, float>, and the symbol
 // of the cubin. An instance of a template has none before somebody asks for it, so that a unit
-// with such Instances takes their addresses; NVRTC has name expressions for that, and says
-// what became of them. For nvcc the symbol is looked for by its identifiers, and where several
+// with such Instances takes their addresses. The symbol is looked for by its identifiers, and where several
 // instances have the same, in the PTX text of a unit that names them.
 
 // surround writes a source that checks layouts and takes the addresses of a unit's instances,

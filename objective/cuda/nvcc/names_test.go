@@ -12,7 +12,7 @@ import (
 // Instances of templates are in the module under the symbols that it says, whether the source
 // uses them or not, and other instances of the same template do not get in the way.
 func TestInstancesOfTemplates(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		for name, test := range map[string]struct {
 			instances []string
 			symbols   []string
@@ -43,7 +43,7 @@ func TestInstancesOfTemplates(t *testing.T) {
 // Kernels that are not extern "C" are found by their names, and what is not there is said
 // with what is.
 func TestSymbolsOfPlainKernels(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		module := compileUnit(t, c,
 			Unit{Dir: "testdata/units", Source: "templates.cu", Architecture: "sm_90", Defines: []Define{{"LANES", "4"}}})
 		for name, want := range map[string]string{
@@ -67,7 +67,7 @@ func TestSymbolsOfPlainKernels(t *testing.T) {
 
 // A template that is not there is the compiler's to refuse, by its name.
 func TestInstanceOfNoTemplate(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		_, err := c.Compile(t.Context(),
 			Unit{
 				Dir:          "testdata/units",
@@ -106,7 +106,7 @@ func TestReadableSymbols(t *testing.T) {
 // A pragma unrolls by a parameter although no compiler expands a macro there: other values are
 // other machine code, and a mistake is still at its own line.
 func TestPragmasUnrollByParameters(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		size := func(factor string) int64 {
 			module := compileUnit(t, c,
 				Unit{Dir: "testdata/units", Source: "unroll.cu", Architecture: "sm_90", Defines: []Define{{"FACTOR", factor}}})

@@ -1,12 +1,11 @@
-// Package nvcc turns CUDA C++ into machine code: by nvcc in processes of its
-// own, or by NVRTC, the compiler as a library, in a process of ours.
+// Package nvcc turns CUDA C++ into machine code.
 //
 // A compilation goes in four steps:
 //
 //  1. The key: the source, every include of it that can be found, the defines,
 //     the flags, the architecture and the compiler's version. Nothing is
 //     executed for it, so a warm compilation costs about a millisecond.
-//  2. The cache answers, or a tool (Toolchain or Library) writes a cubin.
+//  2. The cache answers, or a tool writes a cubin.
 //  3. What ptxas said about registers, spills and shared memory is parsed and
 //     kept beside the cubin.
 //  4. The machine code alone is digested, so that points which differ only in
@@ -44,7 +43,7 @@ type Unit struct {
 	// Instances are instances of templates that are to be in the module, such as
 	// reduce<4, float>: nothing in the source need use them.
 	Instances []string
-	// Checks are assertions behind the source, for nvcc and NVRTC.
+	// Checks are assertions behind the source, for nvcc.
 	Checks string
 	// Tile is for a compiler that must know the function and its arguments; nil for others.
 	Tile *Tile
@@ -122,9 +121,9 @@ type Resources struct {
 	Constant int `json:"constant"`
 }
 
-// Tool makes cubins: *Toolchain, *Library and triton.Tool.
+// Tool makes cubins: *Toolchain and triton.Tool.
 type Tool interface {
-	// Name is nvcc, nvrtc or triton.
+	// Name is nvcc or triton.
 	Name() string
 	// Version is for a person.
 	Version() string

@@ -9,8 +9,7 @@ import (
 
 // What ptxas -v prints. A report on an entry function begins with its name;
 // the other lines have stood in different orders over the years, with and
-// without a function's name, and NVRTC puts "ptxas ." before each. So lines are
-// known by their words, not by their place.
+// without a function's name. So lines are known by their words, not by their place.
 var (
 	entryLine    = regexp.MustCompile(`Compiling entry function '([^'\r\n]+)'`)
 	functionLine = regexp.MustCompile(`Function properties for '?([^\s']+)`)

@@ -24,8 +24,7 @@ func TestParseRealOutput(t *testing.T) {
 		"_Z5scaleILi2EEvPK6__halfPS0_i": {Registers: 10, StaticShared: 1024, Barriers: 1},
 	}
 	for name, want := range map[string]map[string]Resources{
-		"nvcc-13.0.txt":  several,
-		"nvrtc-13.0.txt": several,
+		"nvcc-13.0.txt": several,
 		"ptxas-11.8.txt": {
 			"other": {Registers: 4, Constant: 328},
 			"twice": {Registers: 5, StaticShared: 256, Constant: 328},

@@ -16,7 +16,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	Main()
 	// The race detector lets every process sleep a second before it ends.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
@@ -43,24 +42,10 @@ func realNVCC(t *testing.T) Tool {
 	return tool
 }
 
-func realNVRTC(t *testing.T) Tool {
-	t.Helper()
-	tool, err := FindNVRTC(t.Context(), os.Getenv)
-	if err != nil {
-		missing(t, err)
-	}
-	return tool
-}
-
-// eachTool runs a test with both compilers, beside other such tests.
-func eachTool(t *testing.T, test func(t *testing.T, c *Compiler)) {
+// withNVCC runs a test with a real compiler, beside other such tests.
+func withNVCC(t *testing.T, test func(t *testing.T, c *Compiler)) {
 	t.Parallel()
-	for name, find := range map[string]func(*testing.T) Tool{"nvcc": realNVCC, "nvrtc": realNVRTC} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, newCompiler(t, find(t)))
-		})
-	}
+	test(t, newCompiler(t, realNVCC(t)))
 }
 
 func newCompiler(t *testing.T, tool Tool) *Compiler {
@@ -87,7 +72,7 @@ func compileUnit(t *testing.T, c *Compiler, unit Unit) Module {
 }
 
 func TestFiguresOfRealKernels(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		unit := Unit{Dir: "testdata/units", Source: "several.cu", Architecture: "sm_90"}
 		module := compileUnit(t, c, unit)
 		if len(module.Kernels) != 3 || module.Hit {
@@ -115,7 +100,7 @@ func TestFiguresOfRealKernels(t *testing.T) {
 }
 
 func TestDigestIsOfTheMachineCodeOnly(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		digest := func(read, unread string) string {
 			return compileUnit(t, c, Unit{
 				Dir: "testdata/units", Source: "parameter.cu", Architecture: "sm_90",
@@ -133,7 +118,7 @@ func TestDigestIsOfTheMachineCodeOnly(t *testing.T) {
 }
 
 func TestArchitectureSpecificCode(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		unit := Unit{
 			Dir: "testdata/units", Source: "parameter.cu", Architecture: Architecture(9, 0, "a"),
 			Defines: []Define{{"READ", "2"}, {"UNREAD", `""`}},
@@ -149,7 +134,7 @@ func TestArchitectureSpecificCode(t *testing.T) {
 // However far a compilation has come when its time is over, none of its
 // processes stays, and nothing in the cache: newCompiler sees to the latter.
 func TestNothingOfARealCompilerStays(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		for _, allowed := range []time.Duration{20 * time.Millisecond, 80 * time.Millisecond, 320 * time.Millisecond} {
 			c.options.Timeout = allowed
 			_, err := c.Compile(t.Context(), Unit{Dir: "testdata/units", Source: "several.cu", Architecture: "sm_90"})
@@ -177,7 +162,7 @@ func source(t *testing.T, text string) Unit {
 }
 
 func TestRefusals(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		for name, test := range map[string]struct{ text, message string }{
 			"syntax":        {"__global__ void k( {", "error: "},
 			"shared memory": {`extern "C" __global__ void k(int *p) { __shared__ int a[20000]; a[p[1]] = p[0]; __syncthreads(); p[0] = a[p[2]]; }`, "too much shared data"},
@@ -193,7 +178,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestWhatNoPointCanHealIsAnError(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		unit := source(t, `extern "C" __global__ void k() {}`)
 		flagged, ancient := unit, unit
 		flagged.Flags = []string{"--no-such-flag"}
@@ -210,7 +195,7 @@ func TestWhatNoPointCanHealIsAnError(t *testing.T) {
 
 // A parameter's text reaches the source as it is, and no shell on the way.
 func TestDefinesAreOnlyText(t *testing.T) {
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		pwned := filepath.Join(t.TempDir(), "pwned")
 		unit := source(t, `
 #define TEXT_OF(...) #__VA_ARGS__
@@ -238,7 +223,7 @@ func TestLayoutsAreChecked(t *testing.T) {
 	taken := arguments.List{{Name: "x", Layout: arguments.Layout{
 		CType: "struct body", Lanes: 16, Fields: []arguments.Argument{mass},
 	}}}
-	eachTool(t, func(t *testing.T, c *Compiler) {
+	withNVCC(t, func(t *testing.T, c *Compiler) {
 		for structure, want := range map[string]string{
 			"char kind; double mass;":               "",
 			"char kind; float mass;":                "field x.mass at byte 8, with 8 bytes",

@@ -2,7 +2,7 @@
 // are drawn there, checking without copying results to the host, and holding a
 // stream back.
 //
-// No headers: this compiles with nvcc and with NVRTC, wherever they are.
+// No headers: this compiles wherever nvcc is.
 
 typedef unsigned char u8;
 typedef unsigned short u16;

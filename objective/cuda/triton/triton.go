@@ -8,7 +8,7 @@
 //  3. compile.py imports the source, finds the function under its decorators, and compiles it.
 //     What differs between versions of Triton stands in versions.py.
 //
-// Files in CUDA C++ (a reference, the worker's own code) go to nvcc or NVRTC.
+// Files in CUDA C++ (a reference, the worker's own code) go to nvcc.
 package triton
 
 import (
@@ -68,8 +68,6 @@ func Find(ctx context.Context, getenv func(string) string) (*Tool, error) {
 		return nil, fmt.Errorf("no Triton: %w", err)
 	}
 	if found, err := nvcc.Find(ctx, getenv); err == nil {
-		t.cuda = found
-	} else if found, failed := nvcc.FindNVRTC(ctx, getenv); failed == nil {
 		t.cuda = found
 	} else {
 		t.without = err

@@ -37,7 +37,7 @@ type Chosen struct {
 const patience = 10 * time.Second
 
 // Choose finds the machines with a label: a part of the device's name. A compiler's name,
-// nvcc or nvrtc, is asked for where the device is a GPU.
+// nvcc or triton, is asked for where the device is a GPU.
 func Choose(ctx context.Context, f *farm.Farm, label, compiler string) (Chosen, error) {
 	for start := time.Now(); ; {
 		machines, err := f.Machines(ctx, farm.Silence)
