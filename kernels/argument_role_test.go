@@ -1,8 +1,6 @@
 package kernels
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -154,35 +152,6 @@ func TestBadRolesOfArguments(t *testing.T) {
 			[]byte(strings.Replace(good, "launch: {grid: [TILES], block: [BLOCK], shared: BYTES, threads: 1}", text, 1)),
 			Host); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
-// A symbol that the source does not have is found before anything is compiled.
-func TestSymbolsMustBeInTheSource(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, content string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("kernel.yaml", roles)
-	write("reference.c", "")
-	write("roles.c", "float d_filters[9]; void first(void); void second(void);")
-	if _, err := Load(dir, Host); err == nil ||
-		!strings.Contains(err.Error(),
-			"kernel.yaml:9:66: argument filter: roles.c has no variable d_filter; declare it at file scope") {
-		t.Errorf("%v", err)
-	}
-	write("roles.c", "float d_filter[9]; void first(void);")
-	if _, err := Load(dir, Host); err == nil ||
-		!strings.Contains(err.Error(), "kernel.yaml:17:13: launch: roles.c has no function second; write it") {
-		t.Errorf("%v", err)
-	}
-	for _, source := range []string{"float d_filter[9]; void first(void); void second(void);", "#include \"filter.h\"\n"} {
-		write("roles.c", source)
-		if _, err := Load(dir, Host); err != nil {
-			t.Errorf("%s: %v", source, err)
 		}
 	}
 }

@@ -61,15 +61,6 @@ func placeOf(err error) document.Place {
 	return document.Top
 }
 
-// tryFormulas evaluates the formulas of a workload's inputs for many of their elements.
-func (k *Kernel) tryFormulas(dims Dims) error {
-	bindings, err := k.Bind(dims)
-	if err != nil {
-		return err
-	}
-	return k.unbound(dims, k.Arguments.TryFormulas(bindings))
-}
-
 // Families returns the families that change at least one input of the kernel.
 func (k *Kernel) Families() []string { return k.Arguments.Families() }
 

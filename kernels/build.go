@@ -78,9 +78,6 @@ func (b *builder) build() (*Kernel, error) {
 		if err == nil {
 			_, err = k.Bind(w.Dims)
 		}
-		if err == nil {
-			err = k.tryFormulas(w.Dims)
-		}
 		if err != nil {
 			return nil, placeOf(err).Errorf("%s", err)
 		}
@@ -260,11 +257,9 @@ func (b *builder) arguments() (err error) {
 }
 
 func (b *builder) reader() arguments.Reader {
-	exact := *b.all
-	exact.Exact = true
 	return arguments.Reader{
 		Sizes: b.dims,
-		All:   &exact,
+		All:   b.all,
 		First: b.kernel.Workloads[0].Dims.Environment(),
 		GPU:   b.on.GPU,
 	}
@@ -304,7 +299,7 @@ func (b *builder) scopes() error {
 	if b.dims, err = space.NewScope(dims, overDims); err != nil {
 		return b.definitionError(err)
 	}
-	b.dims.Exact, b.dims.Withheld = true, map[string]string{}
+	b.dims.Withheld = map[string]string{}
 	for _, p := range b.kernel.params {
 		b.dims.Withheld[p.Name] = "a parameter"
 	}

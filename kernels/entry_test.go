@@ -50,8 +50,6 @@ template <class T> __global__ void other(T *y) {}
 		{CUDA, "{LANES}", "{LANE}",
 			`kernel.yaml:2:8: entry "tiled::scale<{LANE}, {PACK}, float>": there is no parameter LANE`},
 		{CUDA, "{LANES}", "{2}", "braces stand round the name of a parameter"},
-		{CUDA, "::scale", "::scales", "kernel.yaml:2:8: launch: scale.cu has no function scales; there are other, scale"},
-		{Host, "::scale", "::scales", "kernel.yaml:2:8: launch: scale.cpp has no function scales; write it"},
 		{Host, "scale.cpp", "scale.c", "is C++, and scale.c is taken for C by its name: call it .cpp"},
 		{CUDA, "float>", "float>; g", "is not a function name"},
 	} {

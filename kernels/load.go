@@ -157,9 +157,6 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 			return nil, fmt.Errorf("%s: include: %q is not a folder beside the manifest", file, name)
 		}
 	}
-	if err := k.checkNames(folder); err != nil {
-		return nil, document.Locate(file, content, err)
-	}
 	if err := k.look(folder); err != nil {
 		return nil, document.Locate(file, content, err)
 	}

@@ -29,24 +29,22 @@ const Time = "time"
 
 // The quantities that are measured, beside the metrics of a program.
 const (
-	P95         = "p95"
-	P99         = "p99"
-	Least       = "least"
-	CompileTime = "compile_time"
-	BinarySize  = "binary_size"
-	Registers   = "registers"
-	Spills      = "spills"
-	Shared      = "shared"
-	Energy      = "energy"
-	UserTime    = "user_time"
-	SystemTime  = "system_time"
+	P95        = "p95"
+	P99        = "p99"
+	Least      = "least"
+	BinarySize = "binary_size"
+	Registers  = "registers"
+	Spills     = "spills"
+	Shared     = "shared"
+	Energy     = "energy"
+	UserTime   = "user_time"
+	SystemTime = "system_time"
 )
 
 // quantities are what every backend measures; see Backend.Quantities.
 var quantities = []Quantity{
 	{Name: Time, Unit: Milliseconds, PerSample: true},
 	{Name: P95, Unit: Milliseconds}, {Name: P99, Unit: Milliseconds}, {Name: Least, Unit: Milliseconds},
-	{Name: CompileTime, Unit: Milliseconds},
 	{Name: BinarySize, Unit: "bytes"},
 }
 
@@ -175,9 +173,6 @@ func (b *builder) objectives() error {
 			if slices.Contains(formula.Names(), p.Name) {
 				o.Parameters = append(o.Parameters, p.Name)
 			}
-		}
-		if err := b.sensible(o, text); err != nil {
-			return err
 		}
 		o.Unit = b.unit(o)
 		b.kernel.Objectives = append(b.kernel.Objectives, o)

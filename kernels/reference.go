@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"pawl/space"
@@ -41,17 +40,4 @@ func (k *Kernel) ReferencePoint(point space.Point) space.Point {
 		given = with
 	}
 	return given
-}
-
-// AsReference returns the reference as if it were a kernel, so that it can be timed like one: its
-// source with its launch, buffers as pointers, and no flags of the kernel's.
-func (k *Kernel) AsReference() *Kernel {
-	reference := *k
-	reference.Source, reference.Launch.Steps, reference.Units = k.Reference, []Step{k.Launch.Reference}, nil
-	reference.Flags = k.On().ReferenceFlags
-	reference.Arguments = slices.Clone(k.Arguments)
-	for i := range reference.Arguments {
-		reference.Arguments[i].TensorMap = nil
-	}
-	return &reference
 }

@@ -42,9 +42,6 @@ type Options struct {
 	Python *check.Python
 	// CompileOnly says that nothing will be run: points are compiled, and no more.
 	CompileOnly bool
-	// Measurements is where measurements are kept for the rest of the day; nil
-	// measures everything.
-	Measurements *cache.Cache
 }
 
 // Evaluator takes points of one kernel and workload through the stages. Its
@@ -52,8 +49,7 @@ type Options struct {
 //
 // The parts do the work, and the evaluator calls them in order: the runner reserves a
 // device and finds a worker, the fuzzer checks results, the verifier takes finalists
-// through the full tier, the benchmark takes samples, and the measurement cache knows what
-// need not be measured again.
+// through the full tier, and the benchmark takes samples.
 type Evaluator struct {
 	*fuzzer
 	*verifier
@@ -66,7 +62,6 @@ type Evaluator struct {
 	onDevice  check.OnDevice // where results are compared there
 	runner    *runner
 	benchmark *benchmark
-	measured  *measurementCache
 	score     *score
 	// stopwatches time what shares a worker's memory; nil on other devices.
 	stopwatches *stopwatches
@@ -121,7 +116,6 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	if program, ok := b.(Program); ok {
 		e.checker, e.benchmark.timer, e.runner.workers = byProgram{program}, timeProgram(program), processes{}
 		e.runner.ready = func(context.Context, space.Point) error { return nil }
-		options.Measurements = nil // nobody knows all that a program depends on
 	} else if facts.Resident {
 		e.onDevice = check.OnDevice{Target: target}
 		e.checker, e.benchmark.timer, e.runner.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
@@ -129,10 +123,6 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		e.stopwatches = &stopwatches{kernel: k, oracle: e.oracle, workload: e.WorkloadCase()}
 		e.checker, e.benchmark.timer = check.Here{Target: target}, e.stopwatches.timer
 	}
-	if k.Measures(kernels.Energy) {
-		options.Measurements = nil // which keep samples of the time alone
-	}
-	e.measured = newMeasurementCache(options.Measurements, e.circumstances)
 	return e
 }
 
@@ -239,9 +229,6 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 		return outcome, nil
 	}
 	incumbent = e.score.incumbent(p.Point, incumbent)
-	if past, found := e.measured.recall(p, incumbent, e.options.Stopping); found {
-		return e.score.apply(p, outcome.withSamples(past), past.series), nil
-	}
 	if err := e.discern(ctx, p); err != nil {
 		return outcome, err
 	}
@@ -267,7 +254,6 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 		outcome.Failure = failure
 	}
 	if err == nil {
-		outcome = e.measured.remember(p, outcome, p.Point == e.initial)
 		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err
@@ -368,22 +354,4 @@ func (e *Evaluator) Problem() (string, error) {
 	bindings = slices.DeleteFunc(bindings, func(b arguments.Binding) bool { return b.Scratch })
 	encoded, err := json.Marshal(bindings)
 	return cache.Digest(encoded), err
-}
-
-// circumstances is everything beside the machine code and the day that a
-// measurement depends on.
-func (e *Evaluator) circumstances() (string, error) {
-	sources, err := e.kernel.Digest() // of the reference and the tolerance too
-	if err != nil {
-		return "", err
-	}
-	problem, err := e.Problem()
-	if err != nil {
-		return "", err
-	}
-	machine := e.facts.Environment
-	machine.Commit, machine.Compiler, machine.Flags, machine.Build = "", "", "", nil // seen in the machine code
-	encoded, err := json.Marshal([]any{sources, problem, machine, program(), e.options.Seed, e.options.Stopping,
-		e.options.QuickCases, e.options.Caches})
-	return string(encoded), err
 }

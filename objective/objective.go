@@ -96,8 +96,6 @@ type Outcome struct {
 	// SameAs is the point whose machine code is the same and whose samples
 	// these are; empty for a measurement of its own.
 	SameAs string `json:"same_as,omitempty"`
-	// Remembered says that the samples were taken earlier on the same day.
-	Remembered bool `json:"remembered,omitempty"`
 	// Stop says why no more samples were taken.
 	Stop Stop `json:"stop,omitempty"`
 	// Conditions is the state of the device while the samples were taken; nil

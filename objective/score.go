@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -38,9 +37,6 @@ const (
 type score struct {
 	kernel *kernels.Kernel
 	dims   kernels.Dims
-	// compiled is how long what was compiled took, in milliseconds, by the digest of its
-	// file: a second time it is in a cache.
-	compiled sync.Map
 }
 
 // plain says that the time is compared and nothing is required.
@@ -87,12 +83,6 @@ func (s *score) distinguish(b Binary, point space.Point) Binary {
 // known are the quantities that need no run: those of the compiler.
 func (s *score) known(p Prepared) map[string]float64 {
 	known := map[string]float64{}
-	if took := 1e3 * p.Spent.Compile.Seconds(); took > 0 && !p.Spent.CacheHit {
-		s.compiled.LoadOrStore(p.Binary.File, took)
-	}
-	if took, found := s.compiled.Load(p.Binary.File); found {
-		known[kernels.CompileTime] = took.(float64)
-	}
 	if p.Binary.Size > 0 {
 		known[kernels.BinarySize] = float64(p.Binary.Size)
 	} else if info, err := os.Stat(p.Binary.Path); err == nil {
@@ -266,8 +256,7 @@ func samplesOf(objective kernels.Objective, o Outcome, series map[string][]float
 
 // constant says that a quantity is the compiler's, so that it is the same for all samples.
 func constant(q kernels.Quantity) bool {
-	return slices.Contains([]string{kernels.CompileTime, kernels.BinarySize, kernels.Registers, kernels.Spills,
-		kernels.Shared}, q.Name)
+	return slices.Contains([]string{kernels.BinarySize, kernels.Registers, kernels.Spills, kernels.Shared}, q.Name)
 }
 
 // incumbent turns the value to beat into a time, 0 where that is not possible: only where the

@@ -65,7 +65,6 @@ func TestScores(t *testing.T) {
 		{keys: "minimize: p95", point: "STEPS=1", want: []float64{4.8}, unit: "ms"},
 		{keys: "minimize: binary_size", point: "STEPS=1", want: []float64{4096}, unit: "bytes"},
 		{keys: "minimize: time + binary_size", point: "STEPS=1", want: []float64{4097, 4098, 4099, 4100, 4101}},
-		{keys: "minimize: compile_time", point: "STEPS=1", want: []float64{300}, unit: "ms"},
 		{
 			keys:    "minimize: time - 3",
 			point:   "STEPS=1",

@@ -39,10 +39,6 @@ func (r Result) String() string { return resultNames[r] }
 // when the expression is evaluated, and definitions, which are expressions
 // themselves. The zero Scope is not ready: use NewScope.
 type Scope struct {
-	// Exact makes it an error when a sum or a product of integers does not fit 64
-	// bits; without it, it wraps around. It costs time, so that constraints, which
-	// are evaluated for every point, do without.
-	Exact bool
 	// Withheld are names that mean something elsewhere, with what they are there. Subject is what may not depend on
 	// them, for messages; empty for any.
 	Withheld map[string]string
@@ -97,7 +93,7 @@ func (s *Scope) Has(name string) bool {
 // Measuring returns the scope with further names, of floating-point numbers: what is
 // known only after a measurement.
 func (s *Scope) Measuring(names []string) *Scope {
-	wider := &Scope{Exact: s.Exact, types: maps.Clone(s.types), definitions: s.definitions}
+	wider := &Scope{types: maps.Clone(s.types), definitions: s.definitions}
 	for _, name := range names {
 		wider.types[name] = 0.0
 	}
@@ -111,7 +107,7 @@ func (s *Scope) Compile(source string, want Result) (*Expression, error) {
 	if err := r.resolve(source, nil); err != nil {
 		return nil, err
 	}
-	program, err := compile(source, r.types, s.Exact)
+	program, err := compile(source, r.types)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +161,7 @@ func (r *resolver) define(name, text string, path []string) error {
 	if err := r.resolve(text, path); err != nil {
 		return err
 	}
-	program, err := compile(text, r.types, r.scope.Exact)
+	program, err := compile(text, r.types)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type Definition struct {
 	Workload string `flag:"workload" role:"subject"`
 	Sampler  string `flag:"sampler"`
 	Seed     uint64 `flag:"seed"`
-	// Cold learns nothing from earlier studies, and measures anew what was measured today.
+	// Cold learns nothing from earlier studies.
 	Cold    bool   `flag:"cold"`
 	Backend string `flag:"backend" role:"subject"`
 	Record  string `flag:"record" role:"subject" on:"replay"`

@@ -86,7 +86,7 @@ var rooms = map[string][]string{
 		"cmd/pawl/gatecmd", "cmd/pawl/kernelcmd", "cmd/pawl/studycmd"},
 	"github.com/vbauerster/mpb/v8":      {"cmd/pawl/console"},
 	"github.com/olekukonko/tablewriter": {"internal/page"},
-	"github.com/tidwall/gjson":          {"gate/results"},
+	"github.com/tidwall/gjson":          {"gate/results", "objective/command"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
 	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest"},
 }

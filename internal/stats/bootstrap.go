@@ -53,14 +53,11 @@ func (b Bootstrap) source() *source { return &source{rand.NewPCG(b.Seed, stream)
 // Median returns the percentile interval of the median of independent samples.
 // Consecutive samples of one process are rarely independent: prefer
 // [Bootstrap.Block] for those, and [Bootstrap.SpeedupInterval] for a comparison.
-//
-// No resample is built: medianRanks draws the ranks of its middle samples from
-// their exact law, which makes the cost independent of the sample size.
 func (b Bootstrap) Median(samples []float64) Interval {
 	b = b.withDefaults()
-	ascending := sorted("Bootstrap.Median", samples)
-	ranks, random := newMedianRanks(len(samples)), b.source()
-	return b.percentile(func() float64 { return ranks.draw(ascending, random) })
+	require("Bootstrap.Median", samples)
+	counts, random := newRankCounts(samples), b.source()
+	return b.percentile(func() float64 { return counts.resample(random) })
 }
 
 // percentile returns the central interval of Level over Resamples calls of draw.
@@ -85,6 +82,3 @@ func (s *source) index(n int) int {
 	high, _ := bits.Mul64(s.Uint64(), uint64(n))
 	return int(high)
 }
-
-// share draws uniformly from [0, 1).
-func (s *source) share() float64 { return float64(s.Uint64()>>11) / (1 << 53) }

@@ -47,6 +47,16 @@ func (c *rankCounts) add(ranks []int32) {
 	c.total += len(ranks)
 }
 
+// resample draws as many samples as there are, independently, and returns their median.
+func (c *rankCounts) resample(random *source) float64 {
+	c.clear()
+	for range c.counts {
+		c.counts[random.index(len(c.counts))]++
+	}
+	c.total = len(c.counts)
+	return c.median()
+}
+
 func (c *rankCounts) median() float64 {
 	below, rank := 0, 0
 	// The lower middle is the sample that (total-1)/2 others precede.

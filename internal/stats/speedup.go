@@ -76,19 +76,23 @@ func (b Bootstrap) MeanSpeedupInterval(baselines, candidates [][][]float64) Inte
 
 // pairedRounds draws bootstrap speedups of rounds in which both sides were measured.
 type pairedRounds struct {
-	base, other []process
+	base, other []*rankCounts
 	ratios      []float64
 }
 
 func newPairedRounds(baseline, candidate [][]float64) *pairedRounds {
-	tables := map[int]*medianRanks{}
-	return &pairedRounds{newProcesses(baseline, tables), newProcesses(candidate, tables), make([]float64, len(baseline))}
+	p := &pairedRounds{ratios: make([]float64, len(baseline))}
+	for i := range baseline {
+		p.base = append(p.base, newRankCounts(baseline[i]))
+		p.other = append(p.other, newRankCounts(candidate[i]))
+	}
+	return p
 }
 
 func (p *pairedRounds) draw(random *source) float64 {
 	for i := range p.ratios {
 		round := random.index(len(p.ratios))
-		p.ratios[i] = p.base[round].draw(random) / p.other[round].draw(random)
+		p.ratios[i] = p.base[round].resample(random) / p.other[round].resample(random)
 	}
 	return logMedian(p.ratios)
 }
@@ -105,24 +109,3 @@ func logMedian(ratios []float64) float64 {
 	}
 	return math.Sqrt(lower) * math.Sqrt(upper)
 }
-
-// A process draws bootstrap medians of the samples of one process.
-type process struct {
-	ascending []float64
-	ranks     *medianRanks
-}
-
-// newProcesses prepares each process. Tables depend only on the number of samples,
-// so those of one size are shared through tables.
-func newProcesses(samples [][]float64, tables map[int]*medianRanks) []process {
-	processes := make([]process, len(samples))
-	for i, inner := range samples {
-		if tables[len(inner)] == nil {
-			tables[len(inner)] = newMedianRanks(len(inner))
-		}
-		processes[i] = process{sorted("process", inner), tables[len(inner)]}
-	}
-	return processes
-}
-
-func (p *process) draw(random *source) float64 { return p.ranks.draw(p.ascending, random) }

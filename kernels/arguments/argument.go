@@ -65,8 +65,7 @@ type Role struct {
 	Scratch bool
 	// Symbol is the variable of the source that has the argument's content, in place of a
 	// parameter of the entry function; empty for none.
-	Symbol   string
-	SymbolAt document.Place
+	Symbol string
 	// TensorMap is how a CUDA kernel takes a buffer that it does not take as a
 	// pointer; nil for all others.
 	TensorMap *TensorMap

@@ -158,24 +158,6 @@ func (a Argument) tryFormula(b Binding, tries int64) error {
 	return nil
 }
 
-// thoroughTries is how many elements of a workload's formula are tried when the manifest is
-// read, so that most mistakes have a place in it. The others show when the input is filled.
-const thoroughTries = 1 << 12
-
-// TryFormulas evaluates the formulas of inputs for many of their elements. An error is a
-// *BindError.
-func (l List) TryFormulas(bindings []Binding) error {
-	for i, a := range l {
-		if a.structure == nil || a.structure.kind != FormulaFill {
-			continue
-		}
-		if err := a.tryFormula(bindings[i], thoroughTries); err != nil {
-			return &BindError{a.Name, a.filledAt, false, err}
-		}
-	}
-	return nil
-}
-
 // other returns the buffer that a fill refers to.
 func (l List) other(bindings []Binding, name string) (int, error) {
 	i := slices.IndexFunc(bindings, func(b Binding) bool { return b.Name == name && b.IsBuffer() })

@@ -3,7 +3,6 @@ package arguments
 import (
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 
@@ -94,9 +93,6 @@ func (l List) Describe(folder fs.FS) error {
 			}
 			f.File = described
 		}
-		if err := a.finite(folder); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -127,26 +123,6 @@ func (a Argument) AnswerAt() (at document.Place, given bool) {
 		return at, false
 	}
 	return a.answer[0].name.At, true
-}
-
-// finite refuses answers that nothing can be compared with.
-func (a Argument) finite(folder fs.FS) error {
-	if !a.Element.Float {
-		return nil
-	}
-	for _, f := range a.answer {
-		content := make([]byte, f.Bytes)
-		if err := f.Read(folder, content); err != nil {
-			return f.name.At.Errorf("argument %s: %s", a.Name, err)
-		}
-		for at := 0; at+a.Element.Size <= len(content); at += a.Element.Size {
-			if x := a.Element.Load(content[at:]); math.IsNaN(x) || math.IsInf(x, 0) {
-				return f.name.At.Errorf("argument %s: element %d of %s is %v, and no result can be compared with that: save an "+
-					"answer of finite numbers", a.Name, at/a.Element.Size, f.name.Text, x)
-			}
-		}
-	}
-	return nil
 }
 
 // matching returns the file that has the content of a buffer.

@@ -137,6 +137,6 @@ func (r Reader) symbol(a *Argument, entry Entry) error {
 	case entry.TensorMap != nil:
 		return symbol.At.Errorf("argument %s: a buffer is either a symbol or a tensormap", a.Name)
 	}
-	a.Symbol, a.SymbolAt = symbol.Text, symbol.At
+	a.Symbol = symbol.Text
 	return nil
 }

@@ -2,11 +2,12 @@ package command
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"pawl/kernels"
 )
@@ -57,59 +58,20 @@ func findMatch(m kernels.Metric, output []byte) []string {
 
 // findJSON returns the values of a field: of the whole output where it is one JSON value,
 // and else of each line that is one. Log lines beside them do no harm.
-func findJSON(path string, output []byte) ([]string, error) {
+func findJSON(path string, output []byte) (texts []string, err error) {
 	documents := [][]byte{output}
-	if !json.Valid(bytes.TrimSpace(output)) {
+	if !gjson.ValidBytes(output) {
 		documents = bytes.Split(output, []byte("\n"))
 	}
-	var texts []string
 	for _, document := range documents {
-		document = bytes.TrimSpace(document)
-		if len(document) == 0 || document[0] != '{' && document[0] != '[' {
-			continue
-		}
-		var value any
-		decoder := json.NewDecoder(bytes.NewReader(document))
-		decoder.UseNumber()
-		if decoder.Decode(&value) != nil {
-			continue
-		}
-		found, there := follow(value, strings.Split(path, "."))
-		if !there {
-			continue
-		}
-		switch found := found.(type) {
-		case json.Number:
+		found := gjson.GetBytes(document, path)
+		switch {
+		case !gjson.ValidBytes(document) || !found.Exists():
+		case found.Type == gjson.Number || found.Type == gjson.String:
 			texts = append(texts, found.String())
-		case string:
-			texts = append(texts, found)
 		default:
-			encoded, _ := json.Marshal(found)
-			return nil, fmt.Errorf("the field %s is %.40s and no number", path, encoded)
+			return nil, fmt.Errorf("the field %s is %.40s and no number", path, found.Raw)
 		}
 	}
 	return texts, nil
-}
-
-// follow walks a path of names and of indices from 0.
-func follow(value any, path []string) (any, bool) {
-	for _, name := range path {
-		switch inside := value.(type) {
-		case map[string]any:
-			next, there := inside[name]
-			if !there {
-				return nil, false
-			}
-			value = next
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(inside) {
-				return nil, false
-			}
-			value = inside[i]
-		default:
-			return nil, false
-		}
-	}
-	return value, true
 }

@@ -2,14 +2,12 @@ package cuda
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"pawl/objective"
-	"pawl/objective/cache"
 	"pawl/objective/worker"
 )
 
@@ -238,38 +236,6 @@ func TestCachesAreColdWarmOrFlushed(t *testing.T) {
 				t.Errorf("%d flushes", book.Flushes)
 			}
 		})
-	}
-}
-
-// What one run of the program has measured today, the next one knows.
-func TestAnotherRunRemembersTheDay(t *testing.T) {
-	t.Parallel()
-	kept, err := cache.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	measure := func(r *rig, at string) objective.Outcome {
-		t.Helper()
-		outcome, err := r.Measure(t.Context(), r.prepare(at), 0)
-		if err != nil || outcome.Failure != nil {
-			t.Fatalf("%+v, %v", outcome, err)
-		}
-		return outcome
-	}
-	first := newRig(t, settings{options: objective.Options{Measurements: kept}})
-	before := []objective.Outcome{measure(first, ""), measure(first, "TIME=5000000")}
-	second := newRig(t, settings{options: objective.Options{Measurements: kept}})
-	after := []objective.Outcome{measure(second, ""), measure(second, "TIME=5000000")}
-	for i, name := range []string{"the default", "the other"} {
-		if before[i].Remembered || !after[i].Remembered {
-			t.Errorf("%s: remembered by the first run %v, by the second %v", name, before[i].Remembered, after[i].Remembered)
-		}
-		if !slices.Equal(after[i].Samples, before[i].Samples) || after[i].Binary != before[i].Binary {
-			t.Errorf("%s: measured %v, remembered %v", name, before[i], after[i])
-		}
-	}
-	if after[0].Spent.Measure == 0 || after[1].Spent.Measure != 0 {
-		t.Error("the default is measured to see that the device is as it was, the other is not")
 	}
 }
 

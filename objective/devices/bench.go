@@ -2,11 +2,9 @@ package devices
 
 import (
 	"context"
-	"os"
 
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/cache"
 	"pawl/space"
 )
 
@@ -15,7 +13,6 @@ type Bench struct {
 	Target
 	Backend objective.Backend
 	*objective.Evaluator
-	forget func() // removes a cache of its own
 }
 
 // Close ends the worker processes, and removes what was built for this bench alone.
@@ -24,50 +21,20 @@ func (b *Bench) Close() {
 	if temporary, ok := b.Backend.(interface{ Close() }); ok {
 		temporary.Close()
 	}
-	if b.forget != nil {
-		b.forget()
-	}
 }
 
-// Open connects a target with its device. Measurements of the day are kept beside the
-// compiled kernels.
+// Open connects a target with its device.
 func (m *Machine) Open(ctx context.Context, t Target, o objective.Options) (*Bench, error) {
 	compiled, err := m.cache()
 	if err != nil {
 		return nil, err
 	}
-	var forget func()
-	if t.Kernel.Measures(kernels.CompileTime) {
-		// What is found in the cache takes no time to compile.
-		if compiled, forget, err = temporaryCache(compiled.Dir()); err != nil {
-			return nil, err
-		}
-	}
 	backend, err := m.installed[t.Kernel.Backend].Open(ctx, t, compiled)
 	if err != nil {
-		if forget != nil {
-			forget()
-		}
 		return nil, err
 	}
-	if !m.options.Forget {
-		o.Measurements = compiled
-	}
 	o.Python = m.python(compiled)
-	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o), forget}, nil
-}
-
-// temporaryCache opens an empty cache, which forget removes.
-func temporaryCache(beside string) (compiled *cache.Cache, forget func(), err error) {
-	dir, err := os.MkdirTemp(beside, "compile-time-")
-	if err != nil {
-		return nil, nil, err
-	}
-	forget = func() { _ = os.RemoveAll(dir) }
-	if compiled, err = cache.Open(dir); err != nil {
-		forget()
-	}
-	return compiled, forget, err
+	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o)}, nil
 }
 
 // OpenAt opens a kernel's workload and prepares a point of it, both by name. A point

@@ -49,5 +49,5 @@ func (m *Machine) OpenBuilt(ctx context.Context, t Target, o objective.Options, 
 	}
 	backend := built{inner, from}
 	o.Python = m.python(compiled)
-	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o), nil}, nil
+	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o)}, nil
 }

@@ -84,8 +84,6 @@ type Tools struct {
 	Cache string
 	// CompileTimeout is how long one compilation may take. Zero means a minute.
 	CompileTimeout time.Duration
-	// Forget measures anew what was measured earlier today.
-	Forget bool
 	// Absent lets a kernel be read whose device is not here: its space can be
 	// shown, and nothing else.
 	Absent bool

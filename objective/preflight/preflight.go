@@ -6,9 +6,8 @@
 //  2. The machine can launch the default; how many points it rules out.
 //  3. The reference and the default compile.
 //  4. The default is right on small shapes.
-//  5. Before a long search: it is at least half as fast as its reference. A shorter one may be meant to fix that.
-//  6. It is right on every shape and family of inputs that finalists are checked on.
-//  7. It runs at the workload, in this time.
+//  5. It is right on every shape and family of inputs that finalists are checked on.
+//  6. It runs at the workload, in this time.
 //
 // A program of its own has other steps in the middle: it is built, and its check passes it.
 package preflight
@@ -67,8 +66,6 @@ type named struct {
 // Options say how a kernel is tried.
 type Options struct {
 	objective.Options
-	// Speed also compares the default with its reference.
-	Speed bool
 	// Unrun ends after compiling, for a device that is not here.
 	Unrun bool
 }
@@ -127,12 +124,8 @@ func (t *trial) steps() []named {
 	if t.options.Unrun {
 		return steps
 	}
-	steps = append(steps, named{"the default is right on small shapes", t.small})
-	if t.options.Speed {
-		steps = append(steps, named{"the default is not much slower than its reference", t.speed})
-	}
-	return append(steps, named{"the default is right on every shape and family", t.full},
-		named{"it runs at the workload", t.run})
+	return append(steps, named{"the default is right on small shapes", t.small},
+		named{"the default is right on every shape and family", t.full}, named{"it runs at the workload", t.run})
 }
 
 // found is a step that holds.

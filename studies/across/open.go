@@ -17,14 +17,13 @@ import (
 	"pawl/studies"
 )
 
-// Machine returns this machine with the tools of a study. What it measures is measured
-// anew, whatever was measured today.
+// Machine returns this machine with the tools of a study.
 func Machine(study studies.Study, cache string, getenv func(string) string, notice func(string)) *devices.Machine {
 	asked := study.Options
 	return devices.Here(devices.Options{
 		Compiler: cmp.Or(asked.Compiler, devices.Compilers[0]), Cache: cache,
 		CompileTimeout: cmp.Or(time.Duration(asked.CompileTimeout), time.Minute),
-		Forget:         true, Getenv: getenv, Notice: notice,
+		Getenv:         getenv, Notice: notice,
 	})
 }
 

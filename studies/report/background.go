@@ -26,9 +26,9 @@ func background(s *Summary) []Fact {
 		{What: "what is left", Text: regretText(s.Study.Regret)},
 		{
 			What: "trials",
-			Text: fmt.Sprintf("%d in %s: %d measured%s, %d failed, %d abandoned; %d duplicates (identical "+
+			Text: fmt.Sprintf("%d in %s: %d measured, %d failed, %d abandoned; %d duplicates (identical "+
 				"machine code), %d binaries came from the cache",
-				f.Asked, page.Seconds(f.Seconds), f.OK, rememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits),
+				f.Asked, page.Seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same, f.CacheHits),
 		},
 		{What: "parameters without effect", Text: deadText(s.Study.Dead)},
 		{What: "space", Text: spaceText(s.Study.Space)},
@@ -74,14 +74,6 @@ func devicesText(trials map[string]int, confirmed []string) string {
 		parts = append(parts, "the finalists on "+strings.Join(confirmed, ", "))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// rememberedText says how many measurements are older than the study, or nothing.
-func rememberedText(f SearchFacts) string {
-	if f.Remembered == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d of them earlier on the same day)", f.Remembered)
 }
 
 // memoryText says what the arguments take.

@@ -74,8 +74,6 @@ type SearchFacts struct {
 	Abandoned int `json:"abandoned"`
 	Same      int `json:"same_machine_code"`
 	CacheHits int `json:"cache_hits"`
-	// Remembered were measured earlier on the same day.
-	Remembered int `json:"remembered"`
 	// Devices are those of a farm, each with how many trials were measured on it.
 	Devices map[string]int `json:"devices,omitempty"`
 	// ConfirmedOn are those that the rounds were measured on which count: one, or one after
@@ -303,9 +301,6 @@ func searchFacts(past trial.Past) SearchFacts {
 		}
 		if t.Outcome.SameAs != "" {
 			f.Same++
-		}
-		if t.Outcome.Remembered {
-			f.Remembered++
 		}
 		if t.Outcome.Device != "" {
 			if f.Devices == nil {

@@ -49,8 +49,8 @@ func Text(w io.Writer, s *Summary, files Files) error {
 		return err
 	}
 	f := s.Search
-	fmt.Fprintf(w, "\n%s in %.0f s: %d measured%s, %d failed%s%s\n", page.Count(f.Asked, "trial"), f.Seconds, f.OK,
-		rememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
+	fmt.Fprintf(w, "\n%s in %.0f s: %d measured, %d failed%s%s\n", page.Count(f.Asked, "trial"), f.Seconds, f.OK,
+		f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
 	if text := regretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}

@@ -103,7 +103,6 @@ func open(ctx context.Context, o Options) (*subject, error) {
 func openKernel(ctx context.Context, o Options) (*subject, error) {
 	machine := devices.Here(devices.Options{
 		Compiler: o.Study.Compiler, Cache: o.Cache, CompileTimeout: o.Study.CompileTimeout,
-		Forget: o.Study.Cold || o.Study.LockClocks > 0, // locked, the device is another one
 		Getenv: o.Getenv, Notice: o.Notice,
 	})
 	k, err := machine.Load(ctx, cmp.Or(o.Kernel, DefaultKernel), o.Study.Backend)
@@ -137,7 +136,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	}
 	// What costs nothing to know is said before a budget is spent.
 	if failure := b.Backend.Preflight(k.Default()); failure != nil {
-		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl check --preflight %s says what else to "+
+		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl check %s says what else to "+
 			"look at", failure, k.Origin))
 	}
 	device := b.Backend.Facts()

@@ -133,8 +133,7 @@ func (o *Common) Machine(env Environment) *devices.Machine { return devices.Here
 
 func (o *Common) Tools(env Environment) devices.Options {
 	return devices.Options{
-		// locked, the device is another one
-		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout, Forget: o.LockClocks > 0,
+		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout,
 		Getenv: env.Getenv, Notice: env.Notice,
 	}
 }

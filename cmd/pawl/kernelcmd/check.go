@@ -17,7 +17,6 @@ import (
 // checkOptions are the flags of pawl check.
 type checkOptions struct {
 	console.Common
-	preflight    bool
 	architecture string
 }
 
@@ -30,20 +29,13 @@ func CheckCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Goes from the manifest to the workload in the order in which things go wrong: limits of the machine,\n"+
 				"compiling, small shapes, every shape. It stops at the first that fails, with what to do.\n"+
-				"--preflight is for long searches: a default that is less than half as fast as its reference fails, too.\n"+
 				"--arch needs no GPU: it ends after compiling.",
 			"pawl check ./scale",
 			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error",
 			"64 usage"),
 		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout",
 			"json"),
-			architectureFlag(&o.architecture),
-			&cli.BoolFlag{
-				Name:               "preflight",
-				Destination:        &o.preflight,
-				DisableDefaultText: true,
-				Usage:              "also compare the default's speed with the reference's",
-			}),
+			architectureFlag(&o.architecture)),
 		Action: console.Action(func(ctx context.Context,
 			arguments []string) error {
 			return runCheck(ctx, env, o, arguments)
@@ -67,7 +59,7 @@ func runCheck(ctx context.Context, env console.Environment, o checkOptions, argu
 	}
 	report, err := preflight.Run(ctx, machine, t, preflight.Options{
 		Options: objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout},
-		Speed:   o.preflight, Unrun: o.architecture != "",
+		Unrun:   o.architecture != "",
 	}, show)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func DoctorCommand(env console.Environment) *cli.Command {
 		Flags: o.Flags("compiler", "out", "db", "cache", "json"),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) > 0 {
-				return console.Usagef("doctor takes no arguments, got %q; pawl check --preflight KERNEL tries a kernel", arguments)
+				return console.Usagef("doctor takes no arguments, got %q; pawl check KERNEL tries a kernel", arguments)
 			}
 			return doctor(ctx, env, o)
 		}),

@@ -100,9 +100,6 @@ func (d *trialPage) describe(rounds []trial.Round) {
 		}
 		fact("samples", text, "")
 	}
-	if o.Remembered {
-		fact("measured", "earlier on the same day, by another study", "")
-	}
 	fact("measured on", o.Device, "")
 	fact("digest of the machine code", "", o.Binary)
 	fact("same machine code as", "", o.SameAs)

@@ -130,7 +130,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 				Name:               "cold",
 				Destination:        &o.Cold,
 				DisableDefaultText: true,
-				Usage:              "learn nothing from earlier studies, and measure anew what was measured today",
+				Usage:              "learn nothing from earlier studies",
 			},
 			&cli.BoolFlag{
 				Name:               "across",

@@ -130,11 +130,10 @@ func (b *benches) with(kind string, subject farm.Subject, open func(*bench) erro
 	return answer, err
 }
 
-// machine returns this machine with the tools that a subject asks for. Every measurement is taken: what one machine
-// has measured today says nothing about another.
+// machine returns this machine with the tools that a subject asks for.
 func (s *server) machine(subject farm.Subject, compiles bool) *devices.Machine {
 	tools, how := s.tools, subject.Definition
-	tools.Compiler, tools.CompileTimeout, tools.Forget = how.Compiler, how.CompileTimeout, true
+	tools.Compiler, tools.CompileTimeout = how.Compiler, how.CompileTimeout
 	tools.Notice = func(text string) { s.log.Info(text, "kernel", subject.Name) }
 	if compiles && kernels.BackendOf(how.Backend).GPU {
 		tools.Architecture = subject.Architecture
