@@ -96,7 +96,6 @@ func TestBadFills(t *testing.T) {
 		{"the formula at element 999: the value 999 does not fit u8",
 			[]string{"name: x, type: u8, shape: [1000], fill: {formula: i}"}},
 		{"division by zero at element 0", []string{`name: x, type: f32, shape: [N], fill: {formula: "1 / i"}`}},
-		{"division by zero at element 57", []string{`name: x, type: i32, shape: [N], fill: {formula: "1 / (i - 57)"}`}},
 		{"square root of -1", []string{`name: x, type: f32, shape: [N], fill: {formula: "sqrt(i - 1)"}`}},
 		{"j is not declared", []string{`name: x, type: f32, shape: [N], fill: {formula: "i + j"}`}},
 		{"BLOCK is a parameter", []string{`name: x, type: f32, shape: [N], fill: {formula: "i % BLOCK"}`}},
@@ -277,7 +276,6 @@ func TestFilesOfArguments(t *testing.T) {
 		{"from: x.bin", "from: [x.bin, y.bin]", "both x.bin and y.bin fit"},
 		{"from: x.bin", "from: [scale.c, kernel.yaml]", "none of scale.c, kernel.yaml fits"},
 		{"{N: 3}", "{N: 4}", "x.bin has 12 bytes; (4) of f32 needs 16"},
-		{"answer: y.bin", "answer: nan.bin", "element 1 of nan.bin is NaN"},
 		{", answer: y.bin", "", "without one, or an answer for every output"},
 		{"  - {name: n", "  - {name: z, type: f32, shape: [N], out: true}\n  - {name: n", "output z has no answer"},
 		{"from: x.bin", "fill: normal", "argument x is filled with normal, other numbers for every seed"},
@@ -290,7 +288,6 @@ func TestFilesOfArguments(t *testing.T) {
 		{"source: scale.c", "source: scale.c\nfuzz: {M: [1]}\n", "fuzz: M is not a dimension"},
 		{"workloads: {one: {N: 3}}", "workloads: {one: {N: 3, M: 3}}\nfuzz: {M: [1]}", "there are no answers for them"},
 	} {
-		write("nan.bin", "aaaa\x00\x00\xc0\x7faaaa")
 		write("kernel.yaml", strings.Replace(answeredManifest, test.old, test.new, 1))
 		if _, err := Load(dir, Host); err == nil || !strings.Contains(err.Error(), test.message) {
 			t.Errorf("%s: got %v, want %q", test.new, err, test.message)

@@ -261,7 +261,7 @@ func TestExtract(t *testing.T) {
 		{field, "log\n{\"runs\": [{\"rate\": \"7.5\"}]}\nmore", 7.5, ""},
 		{field, "{\n \"runs\": [{\"rate\": 7}]\n}\n", 7, ""},
 		{field, `{"runs": []}`, 0, "no JSON that was printed has a field runs.0.rate"},
-		{field, `{"runs": [{"rate": {"x": 1}}]}`, 0, `the field runs.0.rate is {"x":1} and no number`},
+		{field, `{"runs": [{"rate": {"x": 1}}]}`, 0, `the field runs.0.rate is {"x": 1} and no number`},
 		{field, "{\"runs\": [{\"rate\": 1}]}\n{\"runs\": [{\"rate\": 2}]}", 0, "2 times"},
 		{field, "", 0, "no JSON"},
 	} {
