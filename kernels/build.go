@@ -257,9 +257,11 @@ func (b *builder) arguments() (err error) {
 }
 
 func (b *builder) reader() arguments.Reader {
+	exact := *b.all
+	exact.Exact = true
 	return arguments.Reader{
 		Sizes: b.dims,
-		All:   b.all,
+		All:   &exact,
 		First: b.kernel.Workloads[0].Dims.Environment(),
 		GPU:   b.on.GPU,
 	}
@@ -299,7 +301,7 @@ func (b *builder) scopes() error {
 	if b.dims, err = space.NewScope(dims, overDims); err != nil {
 		return b.definitionError(err)
 	}
-	b.dims.Withheld = map[string]string{}
+	b.dims.Exact, b.dims.Withheld = true, map[string]string{}
 	for _, p := range b.kernel.params {
 		b.dims.Withheld[p.Name] = "a parameter"
 	}

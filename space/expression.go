@@ -134,7 +134,7 @@ func runProgram(program *vm.Program, env Environment) (any, error) {
 }
 
 // compile checks and compiles one text against the types of the names.
-func compile(source string, types map[string]any) (*vm.Program, error) {
+func compile(source string, types map[string]any, exact bool) (*vm.Program, error) {
 	for _, comment := range []string{"//", "/*", "#"} {
 		if at := strings.Index(source, comment); at >= 0 {
 			return nil, &ExpressionError{source, at, comment + " is not part of the language (division of integers is /)"}
@@ -157,6 +157,9 @@ func compile(source string, types map[string]any) (*vm.Program, error) {
 		expr.Function("pow2", isPowerOfTwo, new(func(int) bool)),
 		expr.Function("sqrt", squareRoot, new(func(int) float64), new(func(float64) float64)),
 		ofReals("exp", math.Exp), ofReals("log", math.Log), ofReals("sin", math.Sin), ofReals("cos", math.Cos),
+	}
+	if exact {
+		options = append(options, exactOptions()...)
 	}
 	program, err := expr.Compile(source, options...)
 	if err != nil {
@@ -374,9 +377,4 @@ func typeOf(program *vm.Program) (any, error) {
 	default:
 		return nil, fmt.Errorf("a result of type %s", kind)
 	}
-}
-
-func isWhole(node ast.Node) bool {
-	t := node.Type()
-	return t != nil && t.Kind() == reflect.Int
 }

@@ -38,7 +38,7 @@ type Indexed struct {
 
 // NewIndexed compiles a formula over the names and their values, and the index.
 func NewIndexed(source string, values Environment, shape []int64, want Result) (*Indexed, error) {
-	scope := &Scope{types: map[string]any{}}
+	scope := &Scope{Exact: true, types: map[string]any{}}
 	expression, err := scope.With(values).With(IndexNames(len(shape))).Compile(source, want)
 	if err != nil {
 		return nil, err

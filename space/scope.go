@@ -39,6 +39,10 @@ func (r Result) String() string { return resultNames[r] }
 // when the expression is evaluated, and definitions, which are expressions
 // themselves. The zero Scope is not ready: use NewScope.
 type Scope struct {
+	// Exact makes it an error when a sum or a product of integers does not fit 64
+	// bits; without it, it wraps around. It costs time, so that constraints, which
+	// are evaluated for every point, do without.
+	Exact bool
 	// Withheld are names that mean something elsewhere, with what they are there. Subject is what may not depend on
 	// them, for messages; empty for any.
 	Withheld map[string]string
@@ -93,7 +97,7 @@ func (s *Scope) Has(name string) bool {
 // Measuring returns the scope with further names, of floating-point numbers: what is
 // known only after a measurement.
 func (s *Scope) Measuring(names []string) *Scope {
-	wider := &Scope{types: maps.Clone(s.types), definitions: s.definitions}
+	wider := &Scope{Exact: s.Exact, types: maps.Clone(s.types), definitions: s.definitions}
 	for _, name := range names {
 		wider.types[name] = 0.0
 	}
@@ -107,7 +111,7 @@ func (s *Scope) Compile(source string, want Result) (*Expression, error) {
 	if err := r.resolve(source, nil); err != nil {
 		return nil, err
 	}
-	program, err := compile(source, r.types)
+	program, err := compile(source, r.types, s.Exact)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +165,7 @@ func (r *resolver) define(name, text string, path []string) error {
 	if err := r.resolve(text, path); err != nil {
 		return err
 	}
-	program, err := compile(text, r.types)
+	program, err := compile(text, r.types, r.scope.Exact)
 	if err != nil {
 		return err
 	}
