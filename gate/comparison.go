@@ -50,8 +50,6 @@ const (
 type Comparison struct {
 	Decision
 	Method Method `json:"method"`
-	// Rule is what two files were judged by; empty elsewhere.
-	Rule Rule `json:"rule,omitempty"`
 	// OrderSeed drew the orders of measurements: given again, they are the same. 0 where the
 	// sides were not measured together.
 	OrderSeed uint64 `json:"order_seed,omitempty"`

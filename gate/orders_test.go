@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/internal/stats"
 	"pawl/internal/thorough"
@@ -90,7 +91,7 @@ func TestSlowdownsAreFoundBetweenTwoLevels(t *testing.T) {
 // The rounds have all orders of the three arms before one repeats, with and without a fourth.
 func TestOrdersComeInBlocks(t *testing.T) {
 	for _, best := range []bool{false, true} {
-		r := newRun(nil, Presets["standard"], Options{Seed: 3, Best: best, Now: (&scattering{}).clock}, 0)
+		r := newRun(nil, Presets["standard"], Options{Seed: 3, Best: best, Now: time.Now}, 0)
 		places := map[int]int{}
 		for block := range 20 {
 			seen := map[int]bool{}
@@ -121,7 +122,7 @@ func TestChanceHoldsItsLevel(t *testing.T) {
 		below := 0
 		for seed := range uint64(runs) {
 			random := rand.New(rand.NewPCG(seed, 6))
-			r := newRun(nil, Presets["standard"], Options{Seed: seed, Best: true, Now: (&scattering{}).clock}, 0)
+			r := newRun(nil, Presets["standard"], Options{Seed: seed, Best: true, Now: time.Now}, 0)
 			var rounds []logTimes
 			var orders [][]Arm
 			for round := range 12 {
@@ -149,7 +150,7 @@ func TestChanceHoldsItsLevel(t *testing.T) {
 func TestSmallestChance(t *testing.T) {
 	for rounds := 6; rounds <= 14; rounds++ {
 		for seed := range uint64(20) {
-			r := newRun(nil, Presets["standard"], Options{Seed: seed, Now: (&scattering{}).clock}, 0)
+			r := newRun(nil, Presets["standard"], Options{Seed: seed, Now: time.Now}, 0)
 			times := make([]logTimes, rounds)
 			var orders [][]Arm
 			for i := range times {

@@ -122,11 +122,6 @@ func (r *powerSimulation) smallest() float64 {
 	return math.Expm1(high)
 }
 
-// sees reports whether a slowdown, a share, is found nine times of ten.
-func (r *powerSimulation) sees(slowdown float64) bool {
-	return r.found(math.Log1p(slowdown)) >= power
-}
-
 // found is the share of the comparisons that call a slowdown, a log ratio, a
 // regression.
 func (r *powerSimulation) found(slowdown float64) float64 {

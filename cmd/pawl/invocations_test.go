@@ -103,7 +103,7 @@ func exists(app *cli.App, call []string) error {
 }
 
 func TestInvocationsAreFound(t *testing.T) {
-	script := `[ ! -e x ] || pawl baseline verify # not pawl nothing
+	script := `[ ! -e x ] || pawl baseline show # not pawl nothing
 # pawl comment
 pawl gate --cache "a b" ${BASE:+--base "$BASE"} || {
   ! pawl compare a b; (cd x && pawl space)
@@ -112,7 +112,7 @@ go build -o "$RUNNER_TEMP/pawl/" ./cmd/pawl
 go run ./cmd/pawl tune \
   --trials 3`
 	want := [][]string{
-		{"baseline", "verify"},
+		{"baseline", "show"},
 		{"gate", "--cache", "a b", "--base", "$BASE"},
 		{"compare", "a", "b"},
 		{"space"},
@@ -125,9 +125,9 @@ go run ./cmd/pawl tune \
 	}
 	app := newApp(console.Environment{})
 	for call, good := range map[string]bool{
-		"gate attention --policy x": true, "gate --polcy x": false, "gate plan --effect 3%": true, "nothing": false,
+		"gate attention --policy x": true, "gate --polcy x": false, "gate bisect --beside x": true, "nothing": false,
 		"baseline nothing": false,
-		"--version":        true, "gate plan --round 3": false, "ci --help": true, "tune -w x": true,
+		"--version":        true, "gate bisect --besid x": false, "ci --help": true, "tune -w x": true,
 	} {
 		if err := exists(app, strings.Fields(call)); (err == nil) != good {
 			t.Errorf("pawl %s: %v", call, err)

@@ -11,12 +11,12 @@ import (
 	"pawl/internal/stats"
 )
 
-// CompareFiles judges the series of two result files by a rule. Series are matched by
+// CompareFiles judges the series of two result files. Series are matched by
 // name; two files with one series each are a pair whatever the names.
-func CompareFiles(base, candidate []results.Series, p gate.Policy, rule gate.Rule) *reporting.Report {
+func CompareFiles(base, candidate []results.Series, p gate.Policy) *reporting.Report {
 	r := &reporting.Report{}
 	if len(base) == 1 && len(candidate) == 1 {
-		r.Results = append(r.Results, compareSeries(base[0], candidate[0], p, rule))
+		r.Results = append(r.Results, compareSeries(base[0], candidate[0], p))
 		return r
 	}
 	for _, c := range candidate {
@@ -26,18 +26,18 @@ func CompareFiles(base, candidate []results.Series, p gate.Policy, rule gate.Rul
 				match = b
 			}
 		}
-		r.Results = append(r.Results, compareSeries(match, c, p, rule))
+		r.Results = append(r.Results, compareSeries(match, c, p))
 	}
 	for _, b := range base {
 		if !slices.ContainsFunc(candidate, func(c results.Series) bool { return c.Name == b.Name }) {
-			r.Results = append(r.Results, compareSeries(b, results.Series{}, p, rule))
+			r.Results = append(r.Results, compareSeries(b, results.Series{}, p))
 		}
 	}
 	return r
 }
 
 // compareSeries judges a pair; a side without processes is missing.
-func compareSeries(base, candidate results.Series, p gate.Policy, rule gate.Rule) reporting.Result {
+func compareSeries(base, candidate results.Series, p gate.Policy) reporting.Result {
 	result := reporting.Result{Key: baseline.Key{Kernel: candidate.Name, Device: candidate.Device}, Policy: p}
 	result.Method = gate.Files
 	switch {
@@ -48,12 +48,8 @@ func compareSeries(base, candidate results.Series, p gate.Policy, rule gate.Rule
 	case len(base.Processes) == 0:
 		result.Decision = gate.Decision{Verdict: gate.New, Reason: "the base file does not have it"}
 		return result
-	case rule == gate.Simple:
-		result.Comparison = gate.CompareSimple(base.Processes, candidate.Processes, p)
-	default:
-		result.Comparison = gate.CompareApart(stats.Bootstrap{}, base.Processes, candidate.Processes, p, gate.Files)
-		result.Rule = rule
 	}
+	result.Comparison = gate.CompareApart(stats.Bootstrap{}, base.Processes, candidate.Processes, p, gate.Files)
 	if note := unitNote(base.Unit, candidate.Unit); note != "" {
 		result.Notes = append(result.Notes, note)
 	}

@@ -121,8 +121,7 @@ func (s SelfTest) build(ctx context.Context,
 	b *devices.Builder) (base *devices.Configuration, slowed []*devices.Configuration, err error) {
 	if s.Kernel.On().Program {
 		return nil, nil,
-			fmt.Errorf("kernel %s is a program, and pawl can only slow down kernels that it calls; gate plan says what a "+
-				"comparison can see", s.Kernel.Name)
+			fmt.Errorf("kernel %s is a program, and pawl can only slow down kernels that it calls", s.Kernel.Name)
 	}
 	var calibration slowdown.Calibration
 	if base, err = s.slow(ctx, b, 0, calibration); err != nil {

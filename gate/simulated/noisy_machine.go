@@ -5,8 +5,7 @@
 //  1. A Fault describes a kind of machine; newMachine builds one from a seed.
 //  2. The machine produces samples as a stream in time: what one process leaves
 //     behind, the next one finds.
-//  3. Run compares many pairs on many machines and counts the verdicts, for
-//     sides measured interleaved and for sides measured apart.
+//  3. Run compares many pairs on many machines, interleaved, and counts the verdicts.
 //
 // Seeds fix everything: the table is the same on every machine.
 package simulated

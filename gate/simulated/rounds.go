@@ -20,11 +20,8 @@ type Options struct {
 	Comparisons int
 	// Seed is the first of the seeds.
 	Seed uint64
-	// Slowdowns are the real slowdowns that are to be found, as shares. Run takes the
-	// first; RunApart all of them, where 0 is none.
-	Slowdowns []float64
-	// Processes are the numbers of processes a side, for RunApart.
-	Processes []int
+	// Slowdown is the real slowdown that is to be found, as a share.
+	Slowdown float64
 	// Policy judges.
 	Policy gate.Policy
 	// Progress is called with how many rows are done; nil for none.
@@ -41,15 +38,11 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 			return nil, err
 		}
 		rows = append(rows, row)
-		o.progress(len(rows), len(Faults))
+		if o.Progress != nil {
+			o.Progress(len(rows), len(Faults))
+		}
 	}
 	return rows, nil
-}
-
-func (o Options) progress(done, total int) {
-	if o.Progress != nil {
-		o.Progress(done, total)
-	}
 }
 
 // bootstrap is coarser than the gate's own: thousands of comparisons need no more.
@@ -144,7 +137,7 @@ func inRounds(ctx context.Context, f Fault, o Options) (Row, error) {
 		return row, err
 	}
 	for _, t := range found { // in order, whoever was first
-		row.count(t, o.Slowdowns[0])
+		row.count(t, o.Slowdown)
 	}
 	return row, nil
 }
@@ -168,8 +161,8 @@ func try(ctx context.Context, f Fault, seed uint64, o Options) (t trials, err er
 		return c
 	}
 	t.equal = compare(0, kernel{time: time}, time)
-	t.slowed = compare(0, kernel{time: time * (1 + o.Slowdowns[0])}, 0)
-	t.eroded = compare(0, kernel{time: time}, time/(1+o.Slowdowns[0]))
+	t.slowed = compare(0, kernel{time: time * (1 + o.Slowdown)}, 0)
+	t.eroded = compare(0, kernel{time: time}, time/(1+o.Slowdown))
 	t.tail = compare(0, kernel{time: time, slowShare: slowShare}, 0)
 	// As many arms as when it was printed, and no erosion.
 	printed := time * (1 + t.equal.SmallestRegression)

@@ -14,7 +14,7 @@ import (
 func TestFalseAlarmsAreRare(t *testing.T) {
 	comparisons := thorough.Count(2, 6)
 	rows, err := Run(t.Context(),
-		Options{Comparisons: comparisons, Seed: 50_000, Slowdowns: []float64{0.10}, Policy: gate.Presets["standard"]})
+		Options{Comparisons: comparisons, Seed: 50_000, Slowdown: 0.10, Policy: gate.Presets["standard"]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestFalseAlarmsAreRare(t *testing.T) {
 
 // The same seeds make the same row, on any number of processors.
 func TestRowsAreTheSameEverywhere(t *testing.T) {
-	o := Options{Comparisons: 4, Seed: 3, Slowdowns: []float64{0.10}, Policy: gate.Presets["relaxed"]}
+	o := Options{Comparisons: 4, Seed: 3, Slowdown: 0.10, Policy: gate.Presets["relaxed"]}
 	first, err := inRounds(t.Context(), Faults[0], o)
 	if err != nil {
 		t.Fatal(err)

@@ -221,16 +221,6 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
-// Log returns what the server has written to its log.
-func (s *Server) Log(t testing.TB) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.folder, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // remove stops the server and removes its files, also after Stop.
 func (s *Server) remove() {
 	s.watched.Close()

@@ -1,13 +1,6 @@
 package sampler
 
-import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
-
-	"pawl/search/sampler/gaussian"
-)
+import "pawl/search/sampler/gaussian"
 
 // Settings are the numbers of the samplers that were chosen by measurement, on the
 // recorded spaces of docs/spaces with a hundred seeds each. docs/search.md has the
@@ -113,21 +106,6 @@ type RegretSettings struct {
 	// Draws is the number of points that are drawn uniformly before the bound ends a search. Without a faster one among
 	// 45, at most 5 % of the points are faster, 90 % sure.
 	Draws int
-}
-
-// ParseSettings returns the defaults with what a JSON object changes of them, such as
-// {"GP":{"Inflation":2}}. An ablation is data.
-func ParseSettings(changes []byte) (Settings, error) {
-	settings := Defaults()
-	decoder := json.NewDecoder(bytes.NewReader(changes))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&settings); err != nil {
-		return Settings{}, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Settings{}, errors.New("more than one JSON object")
-	}
-	return settings, nil
 }
 
 // Defaults returns the settings that have won.

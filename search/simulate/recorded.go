@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"pawl/internal/stats"
 	"pawl/search/replay"
 	"pawl/space"
 )
@@ -40,8 +39,6 @@ func NewRecorded(name string, s *replay.Space) *Recorded {
 }
 
 func (r *Recorded) optimum() float64 { return r.slowToFast[len(r.slowToFast)-1] }
-
-func (r *Recorded) median() float64 { return stats.Median(r.slowToFast) }
 
 func (r *Recorded) entry(point space.Point) replay.Entry {
 	index, err := r.space.Pool().Index(point)

@@ -14,15 +14,14 @@ var budgets = []int{25, 50, 100, 200}
 
 // Report is the result of a simulation.
 type Report struct {
-	Seeds  int  `json:"seeds"`
-	Trials int  `json:"trials"`
-	Noise  bool `json:"noise"`
+	Seeds  int `json:"seeds"`
+	Trials int `json:"trials"`
 	// Ahead is the largest number of trials in flight in each search, 0 where it is what tune
 	// has on the device of each space: see SpaceReport.
 	Ahead int `json:"ahead,omitempty"`
 	// Devices is the number of devices.
 	Devices int `json:"devices"`
-	// Clock says that a budget is what so many average points cost, and that random search's expectations do not apply.
+	// Clock says that a budget is what so many average points cost.
 	Clock   bool  `json:"clock,omitempty"`
 	Budgets []int `json:"budgets"`
 	// Spaces are in the order of the files.
@@ -40,16 +39,10 @@ type SpaceReport struct {
 	// Points is the size of the space; Working of them have a time.
 	Points  int `json:"points"`
 	Working int `json:"working"`
-	// Ahead is the largest number of trials in flight, Lanes the number of compilers.
+	// Ahead is the largest number of trials in flight.
 	Ahead int `json:"ahead"`
-	Lanes int `json:"lanes"`
 	// Optimum is the fastest recorded time in milliseconds.
-	Optimum float64 `json:"optimum"`
-	// CommunityBudget is the number of evaluations over which the community's
-	// score is defined. With fewer trials it is averaged over those.
-	CommunityBudget int `json:"community_budget"`
-	// Random is the exact expectation of random search at the budgets.
-	Random   []float64       `json:"random"`
+	Optimum  float64         `json:"optimum"`
 	Samplers []SamplerReport `json:"samplers"`
 }
 
@@ -62,12 +55,6 @@ type SamplerReport struct {
 	// Within5 and Within1 are the shares of searches within 5 % and 1 % of the optimum at each budget.
 	Within5 []float64 `json:"within_5_percent"`
 	Within1 []float64 `json:"within_1_percent"`
-	// Community is the autotuning methodology's score against random search.
-	Community float64 `json:"community_score"`
-	// Near is the median over the searches of one space of the virtual seconds until a
-	// point within 2 % of the optimum was measured; 0 where the record knows no costs
-	// or half of the searches have found none. There is none over several spaces.
-	Near float64 `json:"within_2_percent_seconds,omitempty"`
 	// InFlight is the mean number of trials in flight, right after an ask.
 	InFlight float64 `json:"in_flight"`
 	// AskMean is the time of one ask in milliseconds.
@@ -99,21 +86,15 @@ func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options O
 		Trials:  options.Trials,
 		Ahead:   options.Ahead,
 		Devices: options.Devices,
-		Noise:   options.Noise,
 		Clock:   options.Clock,
 		Budgets: budgetsFor(options.Trials),
 	}
 	for i, s := range spaces {
-		expected := s.expectedFractions(options.Trials)
 		part := SpaceReport{
 			Name: s.name, Kernel: s.space.Record().Kernel, Workload: s.space.Record().Workload,
 			Device: s.device(),
 			Points: s.space.Pool().Len(), Working: len(s.slowToFast),
-			Ahead: options.aheadOn(s), Lanes: options.lanesOn(s),
-			Optimum: s.optimum(), CommunityBudget: s.communityBudget(),
-		}
-		for _, b := range r.Budgets {
-			part.Random = append(part.Random, expected[b-1])
+			Ahead: options.aheadOn(s), Optimum: s.optimum(),
 		}
 		for j, e := range entrants {
 			row := r.sampler(e.label, []*Recorded{s}, [][]run{runs[i][j]}, options)
@@ -146,12 +127,10 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run, options 
 	var asking time.Duration
 	asks, inFlight := 0, 0
 	for i, s := range spaces {
-		curve, times := s.meanCurves(runs[i])
-		for t, fraction := range curve {
-			report.Curve[t] += fraction / count
-		}
-		report.Community += s.communityScore(times) / count
 		for _, run := range runs[i] {
+			for t, best := range run.best {
+				report.Curve[t] += s.fraction(best) / count / float64(len(runs[i]))
+			}
 			asking += run.asking
 			asks += run.asks
 			inFlight += run.inFlight
@@ -183,28 +162,7 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run, options 
 	if options.Regret {
 		report.Calibration = calibration(spaces, runs)
 	}
-	if len(spaces) == 1 && spaces[0].meanCost > 0 {
-		report.Near = medianNear(runs[0])
-	}
 	return report
-}
-
-// nearOptimum is how far behind the optimum a point may be that is as good as that.
-const nearOptimum = 0.02
-
-// medianNear returns the median of the seconds until searches were near the optimum, 0 where half of them never were.
-func medianNear(runs []run) float64 {
-	var seconds []float64
-	for _, run := range runs {
-		if run.near > 0 {
-			seconds = append(seconds, run.near.Seconds())
-		}
-	}
-	slices.Sort(seconds)
-	if middle := len(runs) / 2; middle < len(seconds) {
-		return seconds[middle]
-	}
-	return 0
 }
 
 // fraction is the optimum's time over a time, and 0 for none.
@@ -213,24 +171,6 @@ func (r *Recorded) fraction(best float64) float64 {
 		return 0
 	}
 	return r.optimum() / best
-}
-
-// meanCurves averages over the seeds: fractions of the optimum, and best times
-// with the slowest time standing in for none.
-func (r *Recorded) meanCurves(runs []run) (fractions, times []float64) {
-	trials := len(runs[0].best)
-	fractions, times = make([]float64, trials), make([]float64, trials)
-	count := float64(len(runs))
-	for _, run := range runs {
-		for t, best := range run.best {
-			fractions[t] += r.fraction(best) / count
-			if math.IsNaN(best) {
-				best = r.slowToFast[0]
-			}
-			times[t] += best / count
-		}
-	}
-	return fractions, times
 }
 
 func estimate(samples []float64) Estimate {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"time"
 
 	"pawl/objective"
@@ -22,24 +21,16 @@ type run struct {
 	// asking is the time spent inside the sampler.
 	asking time.Duration
 	asks   int
-	// near is when the search came within nearOptimum of the optimum, by the virtual clock; 0 for never.
-	near time.Duration
 	// inFlight sums up how many trials were in flight after each ask.
 	inFlight int
 	// regret is the search's own estimate of what it has left behind; nil for unknown.
 	regret *trial.Regret
 }
 
-// noiseStream is the stream of random numbers for the noise; those of the asks are numbered by the trial.
-const noiseStream = math.MaxUint64
-
 // search runs one search as tune does, but for the confirmation.
 func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned lessons, options Options) (run, error) {
-	machine := &machine{lanes: make([]time.Duration, options.lanesOn(r))}
+	machine := &machine{lanes: make([]time.Duration, options.aheadOn(r))}
 	evaluator := &evaluator{Evaluator: replay.NewEvaluator(r.space, seed), recorded: r, machine: machine}
-	if options.Noise {
-		evaluator.noise = rand.New(rand.NewPCG(seed, noiseStream))
-	}
 	budget := r.pace(options) * time.Duration(options.Trials)
 	journal := &journal{stop: make(chan struct{}), trials: r.space.Pool().Len()}
 	settings := search.Options{
@@ -90,9 +81,6 @@ func (r *Recorded) summarize(finished []trial.Trial, options Options) run {
 			continue
 		}
 		seen, truth = t.Outcome.Milliseconds(), r.entry(t.Point).Milliseconds
-		if result.near == 0 && r.fraction(truth) >= 1-nearOptimum {
-			result.near = t.Elapsed
-		}
 	}
 	tick(math.Inf(1))
 	return result
@@ -101,7 +89,7 @@ func (r *Recorded) summarize(finished []trial.Trial, options Options) run {
 // pace returns how long the pipeline takes for an average point when it is full:
 // whichever is scarcest, compilers, devices, or trials in flight.
 func (r *Recorded) pace(options Options) time.Duration {
-	return max(r.meanCompile/time.Duration(options.lanesOn(r)),
+	return max(r.meanCompile/time.Duration(options.aheadOn(r)),
 		(r.meanCost-r.meanCompile)/time.Duration(options.Devices), r.meanCost/time.Duration(options.aheadOn(r)))
 }
 

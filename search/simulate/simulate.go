@@ -6,11 +6,10 @@
 //     are compared on common luck.
 //  2. A run is search.Run itself, the engine of tune, on a virtual machine whose
 //     clock is moved by the recorded times. A failed point costs an evaluation like
-//     any other. What the search takes to be best is judged by the recorded time,
-//     also where the search saw a noisy sample.
+//     any other.
 //  3. The report has, per space and over all, the fraction of the optimum with
-//     intervals over the seeds, the share of runs that came within
-//     5 % and 1 %, and a score against random search. See Report.
+//     intervals over the seeds, and the share of runs that came within
+//     5 % and 1 %. See Report.
 //
 // Rankings from ten seeds are noise; use a hundred.
 package simulate
@@ -18,7 +17,6 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -44,8 +42,6 @@ type Options struct {
 	FirstSeed uint64
 	// Trials is the number of evaluations per search. Zero means 200.
 	Trials int
-	// Noise answers with one recorded sample, drawn at random, instead of the recorded time.
-	Noise bool
 	// Regret also compares what each search says that it has left behind with the truth.
 	Regret bool
 	// Warm is the file of another recorded space. Each sampler then also runs
@@ -61,14 +57,10 @@ type Options struct {
 	// Ahead is the largest number of trials that are asked and not yet finished. Zero
 	// means what tune has on the kind of device that the file names.
 	Ahead int
-	// Lanes is the number of compilers. Zero means enough for all that is in flight.
-	Lanes int
 	// Devices is the number of devices, as on a farm. Zero means one.
 	Devices int
 	// Settings are the samplers'. Nil means sampler.Defaults.
 	Settings *sampler.Settings
-	// Parallel is the number of searches at a time. Zero means one per core.
-	Parallel int
 	// Progress is called after every search, by one goroutine at a time. Nil means that nobody wants to know.
 	Progress func(done, total int)
 
@@ -82,7 +74,6 @@ func (o Options) withDefaults() Options {
 	o.Seeds = cmp.Or(o.Seeds, 100)
 	o.Trials = cmp.Or(o.Trials, 200)
 	o.Devices = cmp.Or(o.Devices, 1)
-	o.Parallel = cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))
 	if o.Settings == nil {
 		settings := sampler.Defaults()
 		o.Settings = &settings
@@ -100,35 +91,13 @@ func (o Options) aheadOn(r *Recorded) int {
 	case o.Ahead > 0:
 		return o.Ahead
 	case o.Devices > 1:
-		return min(search.FarmAhead, cmp.Or(o.Lanes, search.FarmAhead)+o.Devices)
-	case o.Lanes > 0:
-		return search.Lanes(most, o.Lanes)
+		return search.FarmAhead
 	}
 	return most
 }
 
-func (o Options) lanesOn(r *Recorded) int { return cmp.Or(o.Lanes, o.aheadOn(r)) }
-
-func (o Options) check() error {
-	if len(o.Files) == 0 {
-		return errors.New("simulate: no recorded spaces")
-	}
-	for what, n := range map[string]int{
-		"seeds": o.Seeds, "trials": o.Trials, "trials in flight": o.Ahead, "compilers": o.Lanes, "devices": o.Devices,
-		"searches at a time": o.Parallel,
-	} {
-		if n < 0 {
-			return fmt.Errorf("simulate: %d %s", n, what)
-		}
-	}
-	return nil
-}
-
 // Run simulates and reports. The report depends on the options alone, but for the times that the samplers took.
 func Run(ctx context.Context, options Options) (*Report, error) {
-	if err := options.check(); err != nil {
-		return nil, err
-	}
 	options = options.withDefaults()
 	var spaces []*Recorded
 	for _, file := range options.Files {
@@ -193,7 +162,7 @@ func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Repor
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(options.Parallel)
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range spaces {
 		runs[i] = make([][]run, len(entrants))
 		for j, e := range entrants {

@@ -43,9 +43,6 @@ func (r *Report) protocol() string {
 	if r.Devices > 1 {
 		text += fmt.Sprintf(", %d devices", r.Devices)
 	}
-	if r.Noise {
-		text += ", one noisy sample per trial"
-	}
 	return text
 }
 
@@ -57,7 +54,7 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 		header = append(header, fmt.Sprintf("%d trials", b))
 	}
 	last := r.Budgets[len(r.Budgets)-1]
-	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last), "score",
+	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last),
 		"in flight", "ask mean")
 	var rows [][]string
 	for _, s := range samplers {
@@ -65,12 +62,6 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	}
 	if err := page.Table(text, header, rows); err != nil {
 		return err
-	}
-	for _, s := range samplers {
-		if s.Near > 0 {
-			fmt.Fprintf(text, "%s: half of the searches were within 2 %% of the optimum after %.3g s of recorded time\n",
-				s.Sampler, s.Near)
-		}
 	}
 	for _, s := range samplers {
 		for _, h := range s.Help {
@@ -97,5 +88,5 @@ func row(s SamplerReport) []string {
 	last := len(s.Within5) - 1
 	return append(cells,
 		page.WholePercent(s.Within5[last]), page.WholePercent(s.Within1[last]),
-		fmt.Sprintf("%.3f", s.Community), fmt.Sprintf("%.1f", s.InFlight), fmt.Sprintf("%.2f ms", s.AskMean))
+		fmt.Sprintf("%.1f", s.InFlight), fmt.Sprintf("%.2f ms", s.AskMean))
 }

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -75,7 +74,6 @@ type evaluator struct {
 	*replay.Evaluator
 	recorded *Recorded
 	machine  *machine
-	noise    *rand.Rand // draws one of the recorded samples; nil for the recorded time
 }
 
 var (
@@ -100,9 +98,6 @@ func (e *evaluator) Measure(ctx context.Context, p objective.Prepared, incumbent
 	_, outcome.Spent.Measure = e.recorded.costs(entry)
 	if entry.OK() {
 		outcome.Samples = []float64{entry.Milliseconds}
-		if e.noise != nil {
-			outcome.Samples[0] = entry.Samples[e.noise.IntN(len(entry.Samples))]
-		}
 	}
 	return outcome, nil
 }

@@ -9,47 +9,6 @@ import (
 	"pawl/internal/postgrestest"
 )
 
-// With verify-full who asks, workers and what they listen to are encrypted, and a server that
-// cannot prove who it is gets no password.
-func TestTLS(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a server of its own takes its time")
-	}
-	t.Parallel()
-	server := postgrestest.Start(t)
-	o := Options{
-		Version: "1",
-		URL: strings.Replace(server.Database(t), "sslmode=disable",
-			"sslmode=verify-full&sslrootcert="+server.Encrypt(t, "127.0.0.1"), 1),
-	}
-	if err := Init(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	asking, working := open(t, o), open(t, o)
-	s, err := asking.Begin(t.Context(), Head{Study: "one", Title: "one"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop := employ(t, working, "a", func(context.Context, Job) (Answer, error) { return missing("x"), nil })
-	if answer, err := s.Ask(t.Context(), "q", task("x"), nil); err != nil || answer.Missing != "x" {
-		t.Errorf("%+v, %v", answer, err)
-	}
-	if plain := count(t, asking,
-		"SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pawl' AND "+
-			"NOT ssl"); plain > 0 {
-		t.Errorf("%d connections are not encrypted", plain)
-	}
-	stop()
-	if err := s.End(t.Context(), true); err != nil {
-		t.Error(err)
-	}
-	server.Encrypt(t, "127.0.0.9")
-	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "certificate") ||
-		strings.Contains(err.Error(), postgrestest.Password) {
-		t.Errorf("another host: %v", err)
-	}
-}
-
 // A full disk is said to be one, and when there is room again, nothing was lost.
 func TestAFullDisk(t *testing.T) {
 	if testing.Short() {

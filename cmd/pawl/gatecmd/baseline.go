@@ -41,7 +41,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "baseline",
-		Usage: "show, verify, accept, remove or merge baselines, and their history",
+		Usage: "show, accept, remove or merge baselines, and their history",
 		Subcommands: []*cli.Command{
 			{
 				Name: "show", Usage: "print the entries",
@@ -49,13 +49,6 @@ func BaselineCommand(env console.Environment) *cli.Command {
 					"2 no baseline", "3 it cannot be used", "64 usage"),
 				Flags:  append(o.Flags("json"), console.BaselineFlag(&o.baseline)),
 				Action: alone(showBaseline),
-			},
-			{
-				Name: "verify", Usage: "check the file: its digest, its version, its numbers",
-				Description: console.Details("Says whether the file is whole and untouched.", "pawl baseline verify", "0 it is",
-					"2 no baseline", "3 it is not", "64 usage"),
-				Flags:  []cli.Flag{console.BaselineFlag(&o.baseline)},
-				Action: alone(verifyBaseline),
 			},
 			{
 				Name: "history", Usage: "print every gate run and acceptance, or draw the trend",
@@ -166,19 +159,6 @@ func showBaseline(env console.Environment, o baselineOptions) error {
 			escape.Line(cmp.Or(a.By, "somebody")), a.Kernel, a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To),
 			escape.Line(a.Reason))
 	}
-	return nil
-}
-
-func verifyBaseline(env console.Environment, o baselineOptions) error {
-	f, err := ratchet.Baseline(o.baseline)
-	if err != nil {
-		return err
-	}
-	if f == nil {
-		return noBaseline(o)
-	}
-	fmt.Fprintf(env.Stdout, "%s is whole: %s, each under its own digest\n", o.baseline,
-		page.Count(len(f.Entries), "entry", "entries"))
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate"
 	"pawl/gate/ratchet"
 	"pawl/gate/reporting"
 	"pawl/gate/results"
@@ -20,7 +19,6 @@ type compareOptions struct {
 	console.Common
 	files  []string
 	preset string // empty for the default
-	rule   string
 	choice results.Choice
 }
 
@@ -33,20 +31,12 @@ func CompareCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Reads pawl's results, those of hyperfine, Google Benchmark and pytest-benchmark, CSV, and with --key any\n"+
 				"other JSON. The two sides were not measured together, so the process is the unit and small differences\n"+
-				"prove nothing; with one process a side a doubling is found and 30 % is not. --rule simple is the rule\n"+
-				"that is common elsewhere:\n"+
-				gate.SimpleRule+".",
+				"prove nothing; with one process a side a doubling is found and 30 % is not.",
 			"pawl compare before.json after.json --key 'runs.#(seq==512).samples_ms'",
 			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive",
 			"3 a file cannot be read", "64 usage"),
 		Flags: append(o.Flags("json"),
 			presetFlag(&o.preset),
-			&cli.StringFlag{
-				Name:        "rule",
-				Value:       string(gate.ByProcess),
-				Destination: &o.rule,
-				Usage:       "what the files are judged by: process or simple",
-			},
 			&cli.StringFlag{
 				Name:        "key",
 				Destination: &o.choice.Key,
@@ -74,20 +64,13 @@ func compareFiles(env console.Environment, o compareOptions) error {
 	if err != nil {
 		return err
 	}
-	rule := gate.Rule(o.rule)
-	if rule != gate.ByProcess && rule != gate.Simple {
-		return console.Usagef("no rule %q; there are process and simple", rule)
-	}
-	if rule == gate.Simple && o.preset != "" {
-		return console.Usagef("--rule simple has its own limits: it takes no --preset")
-	}
 	var sides [2][]results.Series
 	for i, path := range o.files {
 		if sides[i], err = results.Read(path, o.choice); err != nil {
 			return err
 		}
 	}
-	r := ratchet.CompareFiles(sides[0], sides[1], p, rule)
+	r := ratchet.CompareFiles(sides[0], sides[1], p)
 	if o.JSON {
 		err = page.JSON(env.Stdout, "pawl compare", 1, r)
 	} else {

@@ -108,7 +108,7 @@ func Command(env console.Environment) *cli.Command {
 				DisableDefaultText: true,
 				Usage:              "fail where nothing could be decided about what is not new",
 			}),
-		Subcommands: []*cli.Command{bisectCommand(env), planCommand(env), selftestCommand(env), simulateCommand(env)},
+		Subcommands: []*cli.Command{bisectCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			o.kernels = arguments
 			if o.On == "" && o.Farm != "" {

@@ -46,7 +46,6 @@ func (o ownPolicy) read() (gate.Policy, error) {
 type simulateOptions struct {
 	console.Common
 	ownPolicy
-	apart       bool
 	comparisons int
 	seed        uint64
 	most        float64 // per cent
@@ -68,11 +67,6 @@ func simulateCommand(env console.Environment) *cli.Command {
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
 		Flags: append(append(o.Common.Flags("json"), o.ownPolicy.flags()...),
-			&cli.BoolFlag{
-				Name:        "apart",
-				Destination: &o.apart,
-				Usage:       "sides that are not measured together, as pawl compare judges them, by number of processes",
-			},
 			&cli.IntFlag{
 				Name:        "comparisons",
 				Value:       200,
@@ -89,65 +83,32 @@ func simulateCommand(env console.Environment) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Destination: &o.seed, Usage: "the first of the seeds"},
 			&cli.Float64Flag{Name: "most", Value: 1, Destination: &o.most, Usage: "the highest `PERCENTAGE` of false alarms"}),
 		Action: console.Alone(func(ctx context.Context) error {
-			if o.apart {
-				return simulateApart(ctx, env, o)
-			}
-			return simulateRounds(ctx, env, o)
+			return simulate(ctx, env, o)
 		}),
 	}
 }
 
-// simulateRounds makes the table of sides that are measured in rounds.
-func simulateRounds(ctx context.Context, env console.Environment, o simulateOptions) error {
+// simulate prints the table; the answer is no where a machine has too many false alarms.
+func simulate(ctx context.Context, env console.Environment, o simulateOptions) error {
 	p, err := o.read()
 	if err != nil {
 		return err
 	}
 	progress, finish := console.SimulationBar(env)
-	rows, err := simulated.Run(ctx,
-		simulated.Options{
-			Comparisons: o.comparisons,
-			Seed:        o.seed,
-			Slowdowns:   []float64{o.slowdown / 100},
-			Policy:      p,
-			Progress:    progress,
-		})
-	finish()
-	print := func(env console.Environment, rows []simulated.Row, comparisons int) error {
-		return printInterleaved(env, rows, comparisons, fmt.Sprintf("%.3g %%", o.slowdown))
-	}
-	return concludeSimulation(env, o, rows, err, print, simulated.Row.TooMany)
-}
-
-// simulateApart makes the table of pawl compare.
-func simulateApart(ctx context.Context, env console.Environment, o simulateOptions) error {
-	p, err := o.read()
-	if err != nil {
-		return err
-	}
-	progress, finish := console.SimulationBar(env)
-	rows, err := simulated.RunApart(ctx, simulated.Options{
-		Comparisons: o.comparisons, Seed: o.seed, Slowdowns: apartSlowdowns, Processes: []int{1, 2, 3, 6, 10, 40},
-		Policy: p, Progress: progress,
+	rows, err := simulated.Run(ctx, simulated.Options{
+		Comparisons: o.comparisons, Seed: o.seed, Slowdown: o.slowdown / 100, Policy: p, Progress: progress,
 	})
 	finish()
-	return concludeSimulation(env, o, rows, err, printApart, simulated.ApartRow.TooMany)
-}
-
-// concludeSimulation prints the rows; the answer is no where one has too many false
-// alarms.
-func concludeSimulation[R any](env console.Environment, o simulateOptions, rows []R, err error,
-	print func(console.Environment, []R, int) error, tooMany func(R, float64) bool) error {
 	if err != nil {
 		return err
 	}
 	if o.JSON {
 		err = page.JSON(env.Stdout, "pawl gate simulate", 1, page.List("rows", rows))
 	} else {
-		err = print(env, rows, o.comparisons)
+		err = printInterleaved(env, rows, o.comparisons, fmt.Sprintf("%.3g %%", o.slowdown))
 	}
 	for _, r := range rows {
-		if err == nil && tooMany(r, o.most/100) {
+		if err == nil && r.TooMany(o.most/100) {
 			return console.Answer(console.ExitNo)
 		}
 	}
@@ -189,27 +150,4 @@ func printInterleaved(env console.Environment, rows []simulated.Row, comparisons
 	fmt.Fprintln(env.Stdout)
 	return page.Table(env.Stdout,
 		[]string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
-}
-
-// apartSlowdowns are the real slowdowns of the table of sides measured apart.
-var apartSlowdowns = []float64{0, 0.10, 0.30, 1}
-
-func printApart(env console.Environment, rows []simulated.ApartRow, comparisons int) error {
-	var table [][]string
-	for _, r := range rows {
-		line := []string{r.Fault, fmt.Sprint(r.Processes), r.FalseAlarms().String(),
-			simulated.RateOf(r.Verdicts[0], gate.Inconclusive).String()}
-		for _, verdicts := range r.Verdicts[1:] {
-			line = append(line, simulated.RateOf(verdicts, gate.Regression).String())
-		}
-		table = append(table, line)
-	}
-	header := []string{"machine", "processes a side", "false alarms", "inconclusive"}
-	for _, slowdown := range apartSlowdowns[1:] {
-		header = append(header, page.WholePercent(slowdown)+" found")
-	}
-	fmt.Fprintf(env.Stdout,
-		"%d comparisons of each kind, processes of 50 samples, each side on a machine of its own; in brackets the 95 %% "+
-			"interval of a rate\n\n", comparisons)
-	return page.Table(env.Stdout, header, table)
 }

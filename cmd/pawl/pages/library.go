@@ -35,7 +35,6 @@ type library struct {
 type known struct {
 	pulse   studies.Pulse
 	summary *report.Summary
-	view    *report.View
 	body    template.HTML
 }
 
@@ -132,9 +131,8 @@ func (l *library) known(ctx context.Context, store *studies.Store, id int64) (*k
 	if made.summary, err = report.Read(ctx, store, id); err != nil {
 		return nil, err
 	}
-	made.view = report.NewView(made.summary, trialLink(id))
 	var body strings.Builder
-	if err := report.Body(&body, made.view); err != nil {
+	if err := report.Body(&body, report.NewView(made.summary, trialLink(id))); err != nil {
 		return nil, err
 	}
 	made.body = template.HTML(body.String())

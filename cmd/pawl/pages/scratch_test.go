@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"pawl/objective"
-	"pawl/objective/devices"
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
@@ -145,7 +144,6 @@ func serving(t testing.TB, path string) *Server {
 		Baseline: filepath.Join(filepath.Dir(path), "baseline.json"),
 		Address:  "127.0.0.1:0",
 		Poll:     5 * time.Millisecond,
-		Tools:    devices.Options{Getenv: func(string) string { return "" }, Notice: func(string) {}, Cache: t.TempDir()},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,6 @@ import (
 	"syscall"
 	"time"
 
-	"pawl/objective/devices"
 	"pawl/studies/report"
 )
 
@@ -43,8 +42,6 @@ type Options struct {
 	Address string
 	// Token is what a request beyond loopback must bring. Empty means that one is made up.
 	Token string
-	// Tools are what the doctor looks for.
-	Tools devices.Options
 	// Poll is how often a running study is looked at; 0 means every 500 ms.
 	Poll time.Duration
 }
@@ -55,7 +52,6 @@ type Server struct {
 	listener net.Listener
 	guard    guard
 	library  *library
-	probe    probe
 	closing  chan struct{} // ends the live streams
 	streams  chan struct{} // one token for each of them
 }
@@ -154,7 +150,6 @@ func (s *Server) Handler() http.Handler {
 		"/studies/{study}/trials/{trial}": s.trial,
 		"/compare":                        s.compare,
 		"/gate":                           s.gate,
-		"/doctor":                         s.doctor,
 	}
 	for pattern, make := range pages {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, make) })

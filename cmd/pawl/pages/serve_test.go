@@ -14,13 +14,11 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/internal/stats"
-	"pawl/objective/devices"
 )
 
 // everyPage are the pages over a database with studies 1 and 2.
 var everyPage = []string{"/", "/studies", "/studies/1", "/studies/1/trials", "/studies/1/trials/3",
-	"/studies/1/trials/10", "/compare", "/compare?study=1&study=2",
-	"/studies/1?x=PARAMETER_0&y=PARAMETER_2", "/gate", "/doctor"}
+	"/studies/1/trials/10", "/compare", "/compare?study=1&study=2", "/gate"}
 
 func TestPages(t *testing.T) {
 	path, store := database(t)
@@ -45,7 +43,7 @@ func TestPages(t *testing.T) {
 		"what to do", "read the page")
 	_, study, _ := get(t, s, "/studies/1")
 	wants(t, study, `href="/studies/1/trials/7"`, "trial 7: ", "pawl tune scale", "Which parameters matter",
-		"How sure the times are", "Time against PARAMETER_3", "Two parameters together")
+		"How sure the times are", "Time against PARAMETER_3")
 	_, trial, _ := get(t, s, "/studies/1/trials/7")
 	wants(t, trial, pointParts(t, 7), fmt.Sprintf("%064x", 7), "pawl bench scale --workload small --backend host --at",
 		"Raw samples", "confirmation")
@@ -279,22 +277,6 @@ func TestServeEndsWithItsContext(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("it goes on")
-	}
-}
-
-func TestDoctorLooksOnceInAWhile(t *testing.T) {
-	path, _ := database(t)
-	s := serving(t, path)
-	asked := 0
-	s.options.Tools = devices.Options{
-		Getenv: func(string) string { asked++; return "" },
-		Notice: func(string) {},
-		Cache:  t.TempDir(),
-	}
-	wants(t, mustGet(t, s, "/doctor"), "C compiler", "processor")
-	first := asked
-	if mustGet(t, s, "/doctor"); first == 0 || asked != first {
-		t.Errorf("asked %d times, then %d", first, asked)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"pawl/studies"
 	"pawl/studies/report"
@@ -55,10 +54,6 @@ type studyPage struct {
 	Live        template.HTML
 	Body        template.HTML
 	Trials      int
-	// Params are the parameters; X and Y those whose picture is shown.
-	Params []string
-	X, Y   string
-	Pair   report.Figure
 	// Others are the studies of the same kernel, workload and device, newest first.
 	Others []studies.Study
 }
@@ -88,9 +83,6 @@ func (s *Server) study(r *http.Request) (page, error) {
 		data.Live = template.HTML(live)
 	}
 	data.Heading = fmt.Sprintf("Study %d: %s, %s", id, summary.Study.Kernel, summary.Study.Workload)
-	if err := data.pair(r, found.view); err != nil {
-		return page{}, err
-	}
 	if data.Others, err = siblings(r, store, summary.Study); err != nil {
 		return page{}, err
 	}
@@ -100,29 +92,6 @@ func (s *Server) study(r *http.Request) (page, error) {
 		Data:     data,
 		Notices:  store.Notices,
 	}, nil
-}
-
-func (d *studyPage) pair(r *http.Request, view *report.View) error {
-	if d.Params = view.ByImportance(); len(d.Params) < 2 {
-		return nil
-	}
-	d.X, d.Y = d.Params[0], d.Params[1]
-	query := r.URL.Query()
-	for _, choice := range []struct {
-		key string
-		to  *string
-	}{{"x", &d.X}, {"y", &d.Y}} {
-		if name := query.Get(choice.key); name != "" {
-			if !slices.Contains(d.Params, name) {
-				return badRequest("this study has no parameter %q; it has %s", name, strings.Join(d.Params, ", "))
-			}
-			*choice.to = name
-		}
-	}
-	if query.Has("x") {
-		d.Pair = view.InteractionOf(d.X, d.Y)
-	}
-	return nil
 }
 
 func siblings(r *http.Request, store *studies.Store, of studies.Study) ([]studies.Study, error) {

@@ -56,7 +56,6 @@ func TestNoDatabaseYet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "studies.db")
 	s := serving(t, path)
 	says(t, s, "/", http.StatusNotFound, "There is no study database", "pawl tune makes one")
-	says(t, s, "/doctor", http.StatusOK, "C compiler")
 	if err := os.Rename(closed(t), path); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func runServe(ctx context.Context, env console.Environment, o serveOptions) erro
 	}
 	server, err := pages.Listen(pages.Options{
 		Database: database, Baseline: o.baseline, Address: o.address,
-		Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
+		Token: env.Getenv(tokenVariable),
 	})
 	if err != nil {
 		return err

@@ -18,7 +18,6 @@ type raceOptions struct {
 	console.Common
 	simulate.Options
 	samplers string // separated by commas, empty for all
-	settings string // changes to the samplers' settings, empty for none
 }
 
 func SimulateCommand(env console.Environment) *cli.Command {
@@ -62,29 +61,11 @@ func SimulateCommand(env console.Environment) *cli.Command {
 				Usage:       "how many trials are in flight at most: asked and not yet finished",
 			},
 			&cli.IntFlag{
-				Name:        "lanes",
-				Destination: &o.Lanes,
-				DefaultText: "as many as are in flight",
-				Action:      console.AtLeast("lanes", 1),
-				Usage:       "how many points are compiled at once",
-			},
-			&cli.IntFlag{
 				Name:        "devices",
 				Destination: &o.Devices,
 				Value:       1,
 				Action:      console.AtLeast("devices", 1),
 				Usage:       "how many points are measured at once, as on a farm",
-			},
-			&cli.StringFlag{
-				Name:        "settings",
-				Destination: &o.settings,
-				Usage:       "change numbers of the samplers, by `JSON` such as {\"GP\":{\"Inflation\":2}}",
-			},
-			&cli.BoolFlag{
-				Name:               "noise",
-				Destination:        &o.Noise,
-				DisableDefaultText: true,
-				Usage:              "answer with one recorded sample instead of the recorded time",
 			},
 			&cli.StringFlag{
 				Name:        "warm",
@@ -111,12 +92,6 @@ func SimulateCommand(env console.Environment) *cli.Command {
 				DisableDefaultText: true,
 				Usage:              "check how often the bound on what is left to gain holds",
 			},
-			&cli.IntFlag{
-				Name:        "parallel",
-				Destination: &o.Parallel,
-				DefaultText: "one per core",
-				Usage:       "how many searches at a time",
-			},
 		}, o.Flags("json")...),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			o.Files = arguments
@@ -131,13 +106,6 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 	}
 	if o.Samplers, err = samplerList(o.samplers); err != nil {
 		return err
-	}
-	if o.settings != "" {
-		settings, err := sampler.ParseSettings([]byte(o.settings))
-		if err != nil {
-			return console.Usagef("--settings: %v", err)
-		}
-		o.Settings = &settings
 	}
 	progress, finish := console.SimulationBar(env)
 	o.Progress = progress
