@@ -26,18 +26,10 @@ func baselineCommand(env console.Environment) *cli.Command {
 			"0 the branch has it, or nothing had moved", "3 it could not be done", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
 			console.BaselineFlag(&p.Baseline),
-			&cli.StringFlag{
-				Name:        "branch",
-				Value:       ci.BaselineBranch,
-				Destination: &p.Branch,
-				Usage:       "the `NAME` of the branch of origin that holds the baseline",
-			},
-			&cli.BoolFlag{
-				Name:               "restore",
-				Destination:        &restore,
-				DisableDefaultText: true,
-				Usage:              "put the baseline of origin's " + ci.BaselineBranch + " here, and push nothing",
-			},
+			console.Text("branch", &p.Branch, ci.BaselineBranch,
+				"the `NAME` of the branch of origin that holds the baseline"),
+			console.Switch("restore", &restore,
+				"put the baseline of origin's "+ci.BaselineBranch+" here, and push nothing"),
 		},
 		Action: console.Alone(func(ctx context.Context) error {
 			if restore {

@@ -34,25 +34,10 @@ func commentCommand(env console.Environment) *cli.Command {
 				"that may only read, as in a pull request from a fork, it says so and succeeds.",
 			"pawl ci comment --pull 12", "0 done, or nothing to tell", "3 GitHub or the report failed", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{
-				Name:        "report",
-				Value:       filepath.Join("results", reporting.JSONName),
-				Destination: &o.report,
-				Usage:       "the gate's report, as JSON, in this `FILE`",
-			},
-			&cli.IntFlag{
-				Name:        "pull",
-				Destination: &o.pull,
-				DefaultText: "that of the event",
-				Action:      console.AtLeast("pull", 1),
-				Usage:       "the `NUMBER` of the pull request",
-			},
-			&cli.BoolFlag{
-				Name:               "skipped",
-				Destination:        &o.skipped,
-				DisableDefaultText: true,
-				Usage:              "there was nothing to gate: an older comment says so",
-			},
+			console.Text("report", &o.report, filepath.Join("results", reporting.JSONName),
+				"the gate's report, as JSON, in this `FILE`"),
+			console.NumberOr("pull", &o.pull, 1, "that of the event", "the `NUMBER` of the pull request"),
+			console.Switch("skipped", &o.skipped, "there was nothing to gate: an older comment says so"),
 		},
 		Action: console.Alone(func(ctx context.Context) error { return runCIComment(ctx, env, o) }),
 	}

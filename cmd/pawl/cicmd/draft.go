@@ -34,12 +34,7 @@ func draftCommand(env console.Environment) *cli.Command {
 			"pawl ci draft --out tuning", "0 done, or nothing to propose", "2 there is no index of studies",
 			"3 git or GitHub failed", "64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
-			&cli.StringFlag{
-				Name:        "into",
-				Destination: &o.base,
-				DefaultText: "the branch of the run, or main",
-				Usage:       "the `BRANCH` to merge into",
-			}),
+			console.TextOr("into", &o.base, "the branch of the run, or main", "the `BRANCH` to merge into")),
 		Action: console.Alone(func(ctx context.Context) error { return runCIDraft(ctx, env, o) }),
 	}
 }

@@ -26,23 +26,11 @@ func initCommand(env console.Environment) *cli.Command {
 			"pawl ci init --pawl OWNER/REPOSITORY@COMMIT --runner gpu",
 			"0 done, also where files were kept", "3 internal or environment error", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{
-				Name:        "pawl",
-				Destination: &pawl,
-				Usage:       "`OWNER/REPOSITORY@COMMIT` that has pawl; without @COMMIT, the commit that this pawl was built from",
-			},
-			&cli.StringFlag{
-				Name:        "runner",
-				Destination: &o.Runner,
-				DefaultText: "hosted, or the repository's variable PAWL_RUNNER",
-				Usage:       "the `LABEL` of a self-hosted runner",
-			},
-			&cli.BoolFlag{
-				Name:               "force",
-				Destination:        &o.Force,
-				DisableDefaultText: true,
-				Usage:              "replace workflows and page that differ; the policy and the template stay",
-			},
+			console.Text("pawl", &pawl, "",
+				"`OWNER/REPOSITORY@COMMIT` that has pawl; without @COMMIT, the commit that this pawl was built from"),
+			console.TextOr("runner", &o.Runner, "hosted, or the repository's variable PAWL_RUNNER",
+				"the `LABEL` of a self-hosted runner"),
+			console.Switch("force", &o.Force, "replace workflows and page that differ; the policy and the template stay"),
 		},
 		Action: console.Alone(func(ctx context.Context) error { return initialize(ctx, env, o, pawl) }),
 	}

@@ -16,12 +16,8 @@ import (
 )
 
 func runnerFlag(to *string) cli.Flag {
-	return &cli.StringFlag{
-		Name:        "file",
-		Value:       runner.FileName,
-		Destination: to,
-		Usage:       "the `FILE` with the commands, the price and the longest time awake",
-	}
+	return console.Text("file", to, runner.FileName,
+		"the `FILE` with the commands, the price and the longest time awake")
 }
 
 func wakeCommand(env console.Environment) *cli.Command {
@@ -38,11 +34,8 @@ func wakeCommand(env console.Environment) *cli.Command {
 				"workflow whose jobs guard and sleep do that; they need the output machine in "+runner.Variable+".",
 			"pawl ci wake --file runner.yaml", "0 it sleeps, or with --leave it answers",
 			"3 it does not, and was put to sleep", "64 usage", "130 stopped before it answered, and put to sleep"),
-		Flags: []cli.Flag{runnerFlag(&file), &cli.BoolFlag{
-			Name:        "leave",
-			Destination: &leave,
-			Usage:       "return when it answers: pawl ci guard and pawl ci sleep are run elsewhere",
-		}},
+		Flags: []cli.Flag{runnerFlag(&file), console.Switch("leave", &leave,
+			"return when it answers: pawl ci guard and pawl ci sleep are run elsewhere")},
 		Action: console.Alone(func(ctx context.Context) error { return wake(ctx, env, file, leave) }),
 	}
 }

@@ -25,28 +25,10 @@ func matrixCommand(env console.Environment) *cli.Command {
 			"pawl ci matrix --runner gpu --budget 20m", "0 done", "3 a manifest or the output failed", "64 usage"),
 		Flags: []cli.Flag{
 			console.PolicyFlag(&policy),
-			&cli.StringFlag{
-				Name:        "runner",
-				Destination: &o.Runner,
-				DefaultText: ci.HostedRunner,
-				Usage:       "the `LABEL` of the runner",
-			},
-			&cli.StringFlag{
-				Name:        "kernel",
-				Destination: &o.Kernel,
-				Usage:       "only this `KERNEL`, as the policy names it",
-			},
-			&cli.StringFlag{
-				Name:        "workload",
-				Destination: &o.Workload,
-				Usage:       "only this `WORKLOAD` of the kernel",
-			},
-			&cli.DurationFlag{
-				Name:        "budget",
-				Destination: &o.Budget,
-				Action:      console.Positive("budget"),
-				Usage:       "the `TIME` of all searches together; each job gets its share",
-			},
+			console.TextOr("runner", &o.Runner, ci.HostedRunner, "the `LABEL` of the runner"),
+			console.Text("kernel", &o.Kernel, "", "only this `KERNEL`, as the policy names it"),
+			console.Text("workload", &o.Workload, "", "only this `WORKLOAD` of the kernel"),
+			console.Time("budget", &o.Budget, 0, "the `TIME` of all searches together; each job gets its share"),
 		},
 		Action: console.Alone(func(context.Context) error { return printMatrix(env, o, policy) }),
 	}

@@ -32,12 +32,7 @@ func shouldRunCommand(env console.Environment) *cli.Command {
 			"64 usage"),
 		Flags: []cli.Flag{
 			console.PolicyFlag(&q.Policy), console.BaselineFlag(&q.Baseline),
-			&cli.StringFlag{
-				Name:        "base",
-				Destination: &q.Base,
-				DefaultText: "that of the pull request or push",
-				Usage:       "the `COMMIT` that the change began from",
-			},
+			console.TextOr("base", &q.Base, "that of the pull request or push", "the `COMMIT` that the change began from"),
 		},
 		Action: console.Alone(func(ctx context.Context) error {
 			q.Policy, q.Runner = console.PolicyPath(q.Policy), runner.FileName

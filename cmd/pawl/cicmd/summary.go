@@ -25,12 +25,8 @@ func summaryCommand(env console.Environment) *cli.Command {
 			"pawl ci summary --report tuning/suggestions.md", "0 done", "2 there is no page",
 			"3 it cannot be read or written", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{
-				Name:        "report",
-				Destination: &report,
-				Value:       filepath.Join("tuning", "suggestions.md"),
-				Usage:       "a page that pawl wrote, in this `FILE`",
-			},
+			console.Text("report", &report, filepath.Join("tuning", "suggestions.md"),
+				"a page that pawl wrote, in this `FILE`"),
 		},
 		Action: console.Alone(func(context.Context) error {
 			err := ci.Summary{

@@ -10,22 +10,13 @@ import (
 
 // FarmFlag is the flag that tells farms of one database apart.
 func FarmFlag(name *string) cli.Flag {
-	return &cli.StringFlag{
-		Name:        "farm",
-		Destination: name,
-		DefaultText: farm.DefaultName,
-		Usage:       "the `NAME` of the farm, where a database has several",
-	}
+	return TextOr("farm", name, farm.DefaultName, "the `NAME` of the farm, where a database has several")
 }
 
 // FarmDatabaseFlag is the flag for the database of a farm, which is never a file.
 func FarmDatabaseFlag(url *string) cli.Flag {
-	return &cli.StringFlag{
-		Name:        "db",
-		Destination: url,
-		DefaultText: DatabaseVariable,
-		Usage:       "the `URL` of the farm's database, such as postgres://USER@HOST/DATABASE",
-	}
+	return TextOr("db", url, DatabaseVariable,
+		"the `URL` of the farm's database, such as postgres://USER@HOST/DATABASE")
 }
 
 // FarmIn returns the farm of a name in a database.

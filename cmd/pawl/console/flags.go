@@ -44,11 +44,7 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 			DefaultText: "the manifest's first",
 			Usage:       "the `NAME` of a workload in the manifest",
 		},
-		"at": &cli.StringFlag{
-			Name:        "at",
-			Destination: &o.At,
-			Usage:       "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default",
-		},
+		"at": Text("at", &o.At, "", "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default"),
 		"backend": &cli.StringFlag{
 			Name:        "backend",
 			Destination: &o.Backend,
@@ -66,14 +62,9 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 		"caches": &cli.StringFlag{Name: "caches", Destination: &o.Caches, DefaultText: "cold on a GPU, warm on a processor",
 			Action: OneOf("caches", string(worker.Cold), string(worker.Warm), string(worker.Flushed)),
 			Usage:  "what timed launches find in the caches: cold, warm, or flush before every launch"},
-		"lock-clocks": &cli.IntFlag{
-			Name:        "lock-clocks",
-			Destination: &o.LockClocks,
-			DefaultText: "as they are",
-			Action:      AtLeast("lock-clocks", 1),
-			Usage: "hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects everybody on " +
-				"the GPU, and is restored at the end",
-		},
+		"lock-clocks": NumberOr("lock-clocks", &o.LockClocks, 1, "as they are",
+			"hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects everybody on the GPU, "+
+				"and is restored at the end"),
 		"seed": &cli.Uint64Flag{
 			Name:        "seed",
 			Destination: &o.Seed,
@@ -86,40 +77,13 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 			DefaultText: "drawn anew",
 			Usage:       "the `NUMBER` that draws the order of measurements, as a result has recorded it",
 		},
-		"out": &cli.StringFlag{
-			Name:        "out",
-			Destination: &o.Out,
-			Value:       "tuning",
-			Usage:       "the `FOLDER` for the study database and the reports",
-		},
-		"db": &cli.StringFlag{
-			Name:        "db",
-			Destination: &o.DB,
-			DefaultText: DatabaseVariable + ", or " + kernels.DatabaseName + " in the folder of --out",
-			Usage:       "the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE",
-		},
-		"cache": &cli.StringFlag{Name: "cache", Destination: &o.Cache, DefaultText: "pawl in the user's cache folder",
-			Usage: "the `FOLDER` of compiled kernels"},
-		"run-timeout": &cli.DurationFlag{
-			Name:        "run-timeout",
-			Destination: &o.RunTimeout,
-			Value:       10 * time.Second,
-			Action:      Positive("run-timeout"),
-			Usage:       "how long one run of a kernel may take",
-		},
-		"compile-timeout": &cli.DurationFlag{
-			Name:        "compile-timeout",
-			Destination: &o.CompileTimeout,
-			Value:       time.Minute,
-			Action:      Positive("compile-timeout"),
-			Usage:       "how long one compilation may take",
-		},
-		"json": &cli.BoolFlag{
-			Name:               "json",
-			Destination:        &o.JSON,
-			DisableDefaultText: true,
-			Usage:              "print the result as JSON on standard output",
-		},
+		"out": Text("out", &o.Out, "tuning", "the `FOLDER` for the study database and the reports"),
+		"db": TextOr("db", &o.DB, DatabaseVariable+", or "+kernels.DatabaseName+" in the folder of --out",
+			"the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE"),
+		"cache":           TextOr("cache", &o.Cache, "pawl in the user's cache folder", "the `FOLDER` of compiled kernels"),
+		"run-timeout":     Time("run-timeout", &o.RunTimeout, 10*time.Second, "how long one run of a kernel may take"),
+		"compile-timeout": Time("compile-timeout", &o.CompileTimeout, time.Minute, "how long one compilation may take"),
+		"json":            Switch("json", &o.JSON, "print the result as JSON on standard output"),
 	}
 	var chosen []cli.Flag
 	for _, name := range names {
@@ -181,8 +145,8 @@ func AtLeast(name string, least int) func(*cli.Context, int) error {
 	}
 }
 
-// Positive checks the value of a flag.
-func Positive(name string) func(*cli.Context, time.Duration) error {
+// positive checks the value of a flag.
+func positive(name string) func(*cli.Context, time.Duration) error {
 	return func(_ *cli.Context, value time.Duration) error {
 		if value <= 0 {
 			return Usagef("--%s %v: a positive time such as 30s", name, value)

@@ -13,21 +13,12 @@ import (
 const DefaultBaseline = "results/baseline.json"
 
 func BaselineFlag(to *string) cli.Flag {
-	return &cli.StringFlag{
-		Name:        "baseline",
-		Value:       DefaultBaseline,
-		Destination: to,
-		Usage:       "the `FILE` that performance is held to; reports go beside it",
-	}
+	return Text("baseline", to, DefaultBaseline, "the `FILE` that performance is held to; reports go beside it")
 }
 
 func PolicyFlag(to *string) cli.Flag {
-	return &cli.StringFlag{
-		Name:        "policy",
-		Destination: to,
-		DefaultText: policy.FileName + " where there is one",
-		Usage:       "the `FILE` that says what is gated and by which limits",
-	}
+	return TextOr("policy", to, policy.FileName+" where there is one",
+		"the `FILE` that says what is gated and by which limits")
 }
 
 // PolicyPath returns the policy file in use, or nothing.

@@ -27,9 +27,9 @@ type GateFlags struct {
 
 // OnFlag is the flag that names a farm's devices.
 func OnFlag(label *string) cli.Flag {
-	return &cli.StringFlag{Name: "on", Destination: label, DefaultText: "this machine",
-		Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200; " +
-			"--db says which farm"}
+	return TextOr("on", label, "this machine",
+		"let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200; "+
+			"--db says which farm")
 }
 
 // Measuring returns the builder of what is gated, and the device of a farm that measures it, nil

@@ -56,7 +56,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 					"level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history",
 					"3 internal or environment error", "64 usage"),
 				Flags: append(o.Flags("json"), console.BaselineFlag(&o.baseline),
-					&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the trend into this `FILE`"}),
+					console.Text("svg", &o.svg, "", "draw the trend into this `FILE`")),
 				Action: alone(showHistory),
 			},
 			{
@@ -68,18 +68,9 @@ func BaselineCommand(env console.Environment) *cli.Command {
 					`pawl baseline accept attention --reason "clearer code, reviewed in 12"`,
 					"0 accepted", "2 nothing to accept", "3 internal or environment error", "64 usage"),
 				Flags: []cli.Flag{console.BaselineFlag(&o.baseline), reasonFlag(&o.reason),
-					&cli.StringFlag{
-						Name:        "from",
-						Destination: &o.from,
-						DefaultText: "beside the baseline",
-						Usage:       "the `FOLDER` with the results of a run, such as CI's artifact",
-					},
-					&cli.BoolFlag{
-						Name:               "release",
-						Destination:        &o.release,
-						DisableDefaultText: true,
-						Usage:              "erosion is measured against this from now on",
-					},
+					console.TextOr("from", &o.from, "beside the baseline",
+						"the `FOLDER` with the results of a run, such as CI's artifact"),
+					console.Switch("release", &o.release, "erosion is measured against this from now on"),
 				},
 				Action: action(acceptBaseline),
 			},
@@ -226,7 +217,7 @@ func printHistory(env console.Environment, trends []reporting.Trend) error {
 }
 
 func reasonFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "reason", Destination: to, Usage: "why, in a `SENTENCE`"}
+	return console.Text("reason", to, "", "why, in a `SENTENCE`")
 }
 
 // decision is what a person has decided, with who it is: the actor of a job, or git's identity.

@@ -37,17 +37,11 @@ func CompareCommand(env console.Environment) *cli.Command {
 			"3 a file cannot be read", "64 usage"),
 		Flags: append(o.Flags("json"),
 			presetFlag(&o.preset),
-			&cli.StringFlag{
-				Name:        "key",
-				Destination: &o.choice.Key,
-				Usage: "the `PATH` of the list of times in a JSON file, as gjson has it, such as runs.0.samples_ms; the column " +
-					"of a CSV file; or the name of one of hyperfine's commands",
-			},
-			&cli.StringFlag{
-				Name:        "unit",
-				Destination: &o.choice.Unit,
-				Usage:       "the `UNIT` of the times that --key names: ns, us, ms or s (default: what the name ends with, or ms)",
-			},
+			console.Text("key", &o.choice.Key, "",
+				"the `PATH` of the list of times in a JSON file, as gjson has it, such as runs.0.samples_ms; the column of "+
+					"a CSV file; or the name of one of hyperfine's commands"),
+			console.Text("unit", &o.choice.Unit, "",
+				"the `UNIT` of the times that --key names: ns, us, ms or s (default: what the name ends with, or ms)"),
 		),
 		Action: console.Action(func(_ context.Context, arguments []string) error {
 			o.files = arguments

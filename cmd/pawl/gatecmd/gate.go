@@ -61,29 +61,18 @@ func Command(env console.Environment) *cli.Command {
 			"lock-clocks",
 			"run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
 			console.OnFlag(&o.On), console.FarmFlag(&o.Farm),
-			&cli.StringFlag{
-				Name:        "base",
-				Destination: &o.Base,
-				DefaultText: "in a pull request, the merge base",
-				Usage:       "compare with this `COMMIT` instead of the baseline's file, and move nothing",
-			},
+			console.TextOr("base", &o.Base, "in a pull request, the merge base",
+				"compare with this `COMMIT` instead of the baseline's file, and move nothing"),
 			&cli.DurationFlag{
 				Name:        "within",
 				Destination: &o.within,
 				DefaultText: "as long as it takes",
 				Usage:       "the `TIME` for the whole run; what is left is for what was inconclusive",
 			},
-			&cli.IntFlag{
-				Name:        "shard",
-				Destination: &o.shard,
-				Action:      console.AtLeast("shard", 1),
-				Usage:       "compare only what job `NUMBER` of the policy's shards has, and move nothing",
-			},
-			&cli.StringFlag{
-				Name:        "join",
-				Destination: &o.join,
-				Usage:       "judge by the results of all shards, which are in this `FOLDER` as results-1, results-2, ...",
-			},
+			console.Number("shard", &o.shard, 1, 0,
+				"compare only what job `NUMBER` of the policy's shards has, and move nothing"),
+			console.Text("join", &o.join, "",
+				"judge by the results of all shards, which are in this `FOLDER` as results-1, results-2, ..."),
 			&cli.Int64Flag{
 				Name:        "study",
 				Destination: &o.Study,
@@ -96,18 +85,8 @@ func Command(env console.Environment) *cli.Command {
 				},
 				Usage: "compare the winner of the study with this `NUMBER` with the baseline",
 			},
-			&cli.BoolFlag{
-				Name:               "dry-run",
-				Destination:        &o.dryRun,
-				DisableDefaultText: true,
-				Usage:              "compare and report, but leave the baseline and the history alone",
-			},
-			&cli.BoolFlag{
-				Name:               "strict",
-				Destination:        &o.strict,
-				DisableDefaultText: true,
-				Usage:              "fail where nothing could be decided about what is not new",
-			}),
+			console.Switch("dry-run", &o.dryRun, "compare and report, but leave the baseline and the history alone"),
+			console.Switch("strict", &o.strict, "fail where nothing could be decided about what is not new")),
 		Subcommands: []*cli.Command{bisectCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			o.kernels = arguments
@@ -238,12 +217,7 @@ func printGate(env console.Environment, o options, r *reporting.Report, written 
 
 // presetFlag chooses a policy where no file is asked for.
 func presetFlag(to *string) cli.Flag {
-	return &cli.StringFlag{
-		Name:        "preset",
-		DefaultText: gate.DefaultPreset,
-		Destination: to,
-		Usage:       "the policy: " + strings.Join(gate.PresetNames(), ", "),
-	}
+	return console.TextOr("preset", to, gate.DefaultPreset, "the policy: "+strings.Join(gate.PresetNames(), ", "))
 }
 
 func preset(name string) (gate.Policy, error) {

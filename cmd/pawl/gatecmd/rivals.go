@@ -54,33 +54,10 @@ func RivalsCommand(env console.Environment) *cli.Command {
 				DefaultText: "the last study's winner, and the default",
 				Usage:       "a `POINT` of the kernel to measure; may be given again",
 			},
-			&cli.IntFlag{
-				Name:        "rounds",
-				Value:       10,
-				Destination: &o.rounds,
-				Action:      console.AtLeast("rounds", 1),
-				Usage:       "how often every side is measured",
-			},
-			&cli.IntFlag{
-				Name:        "samples",
-				Value:       20,
-				Destination: &o.samples,
-				Action:      console.AtLeast("samples", 1),
-				Usage:       "how many samples each gives in a round",
-			},
-			&cli.DurationFlag{
-				Name:        "patience",
-				Value:       2 * time.Minute,
-				Destination: &o.patience,
-				Action:      console.Positive("patience"),
-				Usage:       "how long a rival may take for one answer",
-			},
-			&cli.StringFlag{
-				Name:        "results",
-				Value:       "results/rivals.json",
-				Destination: &o.results,
-				Usage:       "the `FILE` for the raw samples",
-			}),
+			console.Number("rounds", &o.rounds, 1, 10, "how often every side is measured"),
+			console.Number("samples", &o.samples, 1, 20, "how many samples each gives in a round"),
+			console.Time("patience", &o.patience, 2*time.Minute, "how long a rival may take for one answer"),
+			console.Text("results", &o.results, "results/rivals.json", "the `FILE` for the raw samples")),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			kernel, err := console.KernelName(arguments)
 			if err != nil {

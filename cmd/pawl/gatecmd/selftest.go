@@ -41,19 +41,8 @@ func selftestCommand(env console.Environment) *cli.Command {
 		Flags: append(append(o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "order-seed",
 			"run-timeout",
 			"compile-timeout", "json"), o.ownPolicy.flags()...),
-			&cli.IntFlag{
-				Name:        "comparisons",
-				Value:       20,
-				Destination: &o.comparisons,
-				Action:      console.AtLeast("comparisons", 1),
-				Usage:       "how many comparisons per slowdown",
-			},
-			&cli.StringFlag{
-				Name:        "slowdowns",
-				Value:       "0,1,2,3,5,10",
-				Destination: &o.slowdowns,
-				Usage:       "the `PERCENTAGES` to inject",
-			}),
+			console.Number("comparisons", &o.comparisons, 1, 20, "how many comparisons per slowdown"),
+			console.Text("slowdowns", &o.slowdowns, "0,1,2,3,5,10", "the `PERCENTAGES` to inject")),
 		Action: console.Action(func(ctx context.Context, arguments []string) (err error) {
 			if o.kernel, err = console.KernelName(arguments); err != nil {
 				return err

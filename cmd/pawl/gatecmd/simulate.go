@@ -21,11 +21,8 @@ type ownPolicy struct {
 
 func (o *ownPolicy) flags() []cli.Flag {
 	return []cli.Flag{presetFlag(&o.preset),
-		&cli.StringFlag{
-			Name:        "policy",
-			Destination: &o.file,
-			Usage:       "take limits, rounds, samples and budget from the first kernel of this `FILE`",
-		}}
+		console.Text("policy", &o.file, "",
+			"take limits, rounds, samples and budget from the first kernel of this `FILE`")}
 }
 
 func (o ownPolicy) read() (gate.Policy, error) {
@@ -67,13 +64,7 @@ func simulateCommand(env console.Environment) *cli.Command {
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
 		Flags: append(append(o.Common.Flags("json"), o.ownPolicy.flags()...),
-			&cli.IntFlag{
-				Name:        "comparisons",
-				Value:       200,
-				Destination: &o.comparisons,
-				Action:      console.AtLeast("comparisons", 1),
-				Usage:       "how many comparisons per machine and way of measuring",
-			},
+			console.Number("comparisons", &o.comparisons, 1, 200, "how many comparisons per machine and way of measuring"),
 			&cli.Float64Flag{
 				Name:        "slowdown",
 				Value:       10,

@@ -42,12 +42,8 @@ func BuildCommand(env console.Environment) *cli.Command {
 
 // architectureFlag lets CUDA compile where there is no GPU.
 func architectureFlag(to *string) cli.Flag {
-	return &cli.StringFlag{
-		Name:        "arch",
-		Destination: to,
-		DefaultText: "that of this machine's GPU",
-		Usage:       "compile for CUDA devices of this `ARCHITECTURE`, such as sm_90",
-	}
+	return console.TextOr("arch", to, "that of this machine's GPU",
+		"compile for CUDA devices of this `ARCHITECTURE`, such as sm_90")
 }
 
 func runBuild(ctx context.Context, env console.Environment, o buildOptions, arguments []string) error {

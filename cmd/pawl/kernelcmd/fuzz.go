@@ -62,12 +62,7 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				DefaultText: "a fresh one",
 				Usage:       "the `NUMBER` that fixes shapes and inputs",
 			},
-			&cli.BoolFlag{
-				Name:               "all-finalists",
-				Destination:        &o.finalists,
-				DisableDefaultText: true,
-				Usage:              "check the finalists of the kernel's latest study in --out",
-			},
+			console.Switch("all-finalists", &o.finalists, "check the finalists of the kernel's latest study in --out"),
 			&cli.IntFlag{
 				Name:        "cases",
 				Destination: &o.Cases,
@@ -80,20 +75,11 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				DefaultText: "no limit",
 				Usage:       "continue with random cases for this `TIME`",
 			},
-			&cli.StringFlag{Name: "shape", Destination: &o.shape, Usage: "check one case only, at `SIZES` such as B=1,S=33"},
-			&cli.StringFlag{Name: "family", Destination: &o.family, Usage: "the `FAMILY` of that case's inputs, such as signs"},
-			&cli.StringFlag{
-				Name:        "layout",
-				Destination: &o.layout,
-				Usage:       "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned",
-			},
-			&cli.BoolFlag{
-				Name:               "sanitizer",
-				Destination:        &o.Sanitizer,
-				DisableDefaultText: true,
-				Usage: "run under sanitizers: the compiler's for memory and undefined behavior, or " +
-					"compute-sanitizer's tools on CUDA",
-			},
+			console.Text("shape", &o.shape, "", "check one case only, at `SIZES` such as B=1,S=33"),
+			console.Text("family", &o.family, "", "the `FAMILY` of that case's inputs, such as signs"),
+			console.Text("layout", &o.layout, "", "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned"),
+			console.Switch("sanitizer", &o.Sanitizer,
+				"run under sanitizers: the compiler's for memory and undefined behavior, or compute-sanitizer's tools on CUDA"),
 		),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if err := o.check(); err != nil {

@@ -22,18 +22,8 @@ type importOptions struct {
 
 func ImportCommand(env console.Environment) *cli.Command {
 	var o importOptions
-	to := &cli.StringFlag{
-		Name:        "to",
-		Destination: &o.to,
-		DefaultText: "the kernel's name",
-		Usage:       "the new `FOLDER` for the kernel",
-	}
-	asJSON := &cli.BoolFlag{
-		Name:               "json",
-		Destination:        &o.json,
-		DisableDefaultText: true,
-		Usage:              "print the result as JSON on standard output",
-	}
+	to := console.TextOr("to", &o.to, "the kernel's name", "the new `FOLDER` for the kernel")
+	asJSON := console.Switch("json", &o.json, "print the result as JSON on standard output")
 	return &cli.Command{
 		Name:  "import",
 		Usage: "convert a kernel from another tuner",
@@ -49,19 +39,9 @@ func ImportCommand(env console.Environment) *cli.Command {
 					"0 done", "1 the script failed, or asks for what pawl does not have", "3 internal or environment error",
 					"64 usage"),
 				Flags: []cli.Flag{to, asJSON,
-					&cli.StringFlag{
-						Name:        "python",
-						Destination: &o.python,
-						DefaultText: "what PYTHON names, python3 or python",
-						Usage:       "the `PROGRAM` that runs the script",
-					},
-					&cli.IntFlag{
-						Name:        "call",
-						Destination: &o.call,
-						DefaultText: "the only one",
-						Action:      console.AtLeast("call", 1),
-						Usage:       "which `NUMBER` of several calls of tune_kernel is meant",
-					}},
+					console.TextOr("python", &o.python, "what PYTHON names, python3 or python",
+						"the `PROGRAM` that runs the script"),
+					console.NumberOr("call", &o.call, 1, "the only one", "which `NUMBER` of several calls of tune_kernel is meant")},
 				Action: console.Action(func(ctx context.Context, arguments []string) error {
 					if len(arguments) == 0 {
 						return console.Usagef("the script is missing: pawl import kernel-tuner SCRIPT.py")

@@ -26,23 +26,9 @@ func InitCommand(env console.Environment) *cli.Command {
 			"pawl init transpose --from src/transpose.cu",
 			"0 done", "3 the folder cannot be written, or the source not described", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{
-				Name:        "from",
-				Destination: &source.File,
-				Usage:       "describe this source `FILE`, in C, C++, CUDA or Triton",
-			},
-			&cli.StringFlag{
-				Name:        "entry",
-				Destination: &source.Entry,
-				DefaultText: "the only candidate",
-				Usage:       "the `FUNCTION` of the source to tune",
-			},
-			&cli.BoolFlag{
-				Name:               "command",
-				Destination:        &source.Program,
-				DisableDefaultText: true,
-				Usage:              "begin from a program that is built and run, in place of a function",
-			},
+			console.Text("from", &source.File, "", "describe this source `FILE`, in C, C++, CUDA or Triton"),
+			console.TextOr("entry", &source.Entry, "the only candidate", "the `FUNCTION` of the source to tune"),
+			console.Switch("command", &source.Program, "begin from a program that is built and run, in place of a function"),
 		},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) != 1 {

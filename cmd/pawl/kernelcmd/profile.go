@@ -44,17 +44,11 @@ func ProfileCommand(env console.Environment) *cli.Command {
 			"3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "seed", "out", "db", "cache",
 			"run-timeout", "compile-timeout", "json"),
-			&cli.StringFlag{
-				Name:        "from",
-				Destination: &o.from,
-				Usage: "explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints " +
-					"with --page raw --csv --print-units base (.csv)",
-			},
-			&cli.StringFlag{
-				Name:        "compare",
-				Destination: &o.compare,
-				Usage:       "compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at",
-			}),
+			console.Text("from", &o.from, "",
+				"explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints with "+
+					"--page raw --csv --print-units base (.csv)"),
+			console.Text("compare", &o.compare, "",
+				"compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at")),
 		Action: console.Action(func(ctx context.Context,
 			arguments []string) error {
 			return runProfile(ctx, env, o, arguments)

@@ -81,7 +81,6 @@ func TestFilters(t *testing.T) {
 		"/studies/1/trials?p.PARAMETER_3=99": "PARAMETER_3 has no value",
 		"/studies/1/trials/x":                "is not the number of a trial",
 		"/studies/-1":                        "is not the number of a study",
-		"/studies/1?x=NO&y=PARAMETER_0":      "This study has no parameter",
 		"/compare?study=x":                   "is not the number of a study",
 		"/compare?study=1&study=2&study=3&study=4&study=5&study=6&study=7": "At most 6 studies",
 		"/studies?kernel=none": "No study is of a kernel",

@@ -41,20 +41,8 @@ func acrossCommand(env console.Environment) *cli.Command {
 				DefaultText: "the one that the study names",
 				Usage:       "the `FOLDER` of the kernel",
 			},
-			&cli.IntFlag{
-				Name:        "rounds",
-				Destination: &o.rounds,
-				DefaultText: "the study's",
-				Action:      console.AtLeast("rounds", 3),
-				Usage:       "how many rounds on each workload",
-			},
-			&cli.DurationFlag{
-				Name:        "budget",
-				Destination: &o.budget,
-				DefaultText: "no limit",
-				Action:      console.Positive("budget"),
-				Usage:       "the `TIME` for all workloads",
-			}),
+			console.NumberOr("rounds", &o.rounds, 3, "the study's", "how many rounds on each workload"),
+			console.TimeOr("budget", &o.budget, "no limit", "the `TIME` for all workloads")),
 		Action: console.Action(func(ctx context.Context,
 			arguments []string) error {
 			return runAcross(ctx, env, o, arguments)

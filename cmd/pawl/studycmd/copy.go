@@ -36,13 +36,7 @@ func copyCommand(env console.Environment) *cli.Command {
 			"0 done", "1 the study is there already, or it is running now", "2 no studies", "3 internal or environment error",
 			"64 usage"),
 		Flags: append(o.Flags("json"),
-			&cli.IntFlag{
-				Name:        "study",
-				Destination: &o.study,
-				DefaultText: "all that TO has not",
-				Action:      console.AtLeast("study", 1),
-				Usage:       "the `NUMBER` of the study in FROM",
-			}),
+			console.NumberOr("study", &o.study, 1, "all that TO has not", "the `NUMBER` of the study in FROM")),
 		Action: console.Action(func(ctx context.Context,
 			arguments []string) error {
 			return copyStudies(ctx, env, o, arguments)

@@ -26,7 +26,7 @@ func ReportCommand(env console.Environment) *cli.Command {
 			"pawl report 3 --out tuning",
 			"0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
-			&cli.BoolFlag{Name: "all", Destination: &every, DisableDefaultText: true, Usage: "write the pages of every study"}),
+			console.Switch("all", &every, "write the pages of every study")),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if every {
 				return reportAll(ctx, env, o, arguments)

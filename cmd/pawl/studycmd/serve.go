@@ -34,12 +34,7 @@ func ServeCommand(env console.Environment) *cli.Command {
 			"pawl serve --addr 127.0.0.1:7295",
 			"0 stopped by Ctrl-C", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("out", "db", "cache"), console.BaselineFlag(&o.baseline),
-			&cli.StringFlag{
-				Name:        "addr",
-				Destination: &o.address,
-				Value:       "127.0.0.1:7295",
-				Usage:       "the `ADDRESS` to listen at; port 0 takes a free one",
-			}),
+			console.Text("addr", &o.address, "127.0.0.1:7295", "the `ADDRESS` to listen at; port 0 takes a free one")),
 		Action: console.Alone(func(ctx context.Context) error { return runServe(ctx, env, o) }),
 	}
 }

@@ -45,12 +45,7 @@ func Command(env console.Environment) *cli.Command {
 					"--record converts a\nrecorded space of another tool instead.",
 					"pawl studies export 3 > record.json", "0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 				Flags: append(o.Flags("out", "db"),
-					&cli.StringFlag{
-						Name:        "record",
-						Destination: &o.record,
-						DefaultText: "a study",
-						Usage:       "a recorded `FILE`, or an embedded record's name",
-					}),
+					console.TextOr("record", &o.record, "a study", "a recorded `FILE`, or an embedded record's name")),
 				Action: console.Action(func(ctx context.Context,
 					arguments []string) error {
 					return exportStudy(ctx, env, o, arguments)
