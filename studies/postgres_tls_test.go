@@ -50,7 +50,8 @@ func encrypt(t testing.TB, s *postgrestest.Server, address string) (root string)
 	certificate, key := certificate(t, address)
 	place := s.Database(t)
 	for file, text := range map[string]string{"server.crt": certificate, "server.key": key} {
-		postgrestest.Exec(t, place, "COPY (SELECT regexp_split_to_table('"+text+"', E'\\n')) TO PROGRAM 'umask 077; cat > "+file+"'")
+		postgrestest.Exec(t, place,
+			"COPY (SELECT regexp_split_to_table('"+text+"', E'\\n')) TO PROGRAM 'umask 077; cat > "+file+"'")
 	}
 	postgrestest.Exec(t, place, "ALTER SYSTEM SET ssl = on")
 	s.Stop(t)

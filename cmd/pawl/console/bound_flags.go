@@ -12,27 +12,27 @@ import (
 
 // Switch is a flag that is given or not.
 func Switch(name string, to *bool, usage string) cli.Flag {
-	return Switch(name, to, usage)
+	return &cli.BoolFlag{Name: name, Destination: to, DisableDefaultText: true, Usage: usage}
 }
 
 // Text is a flag with a text.
 func Text(name string, to *string, value, usage string) cli.Flag {
-	return Text(name, to, value, usage)
+	return &cli.StringFlag{Name: name, Destination: to, Value: value, Usage: usage}
 }
 
 // TextOr is a flag with a text.
 func TextOr(name string, to *string, otherwise, usage string) cli.Flag {
-	return TextOr(name, to, otherwise, usage)
+	return &cli.StringFlag{Name: name, Destination: to, DefaultText: otherwise, Usage: usage}
 }
 
 // Number is a flag with a number that has a least value.
 func Number(name string, to *int, least, value int, usage string) cli.Flag {
-	return Number(name, to, least, value, usage)
+	return &cli.IntFlag{Name: name, Destination: to, Value: value, Action: AtLeast(name, least), Usage: usage}
 }
 
 // NumberOr is a flag with a number that has a least value.
 func NumberOr(name string, to *int, least int, otherwise, usage string) cli.Flag {
-	return NumberOr(name, to, least, otherwise, usage)
+	return &cli.IntFlag{Name: name, Destination: to, DefaultText: otherwise, Action: AtLeast(name, least), Usage: usage}
 }
 
 // Time is a flag with a positive time.
