@@ -7,7 +7,6 @@ import (
 	"pawl/kernels/arguments"
 )
 
-// answered reports whether the manifest has answers in place of a reference.
 func (b *builder) answered() bool {
 	return slices.ContainsFunc(b.keys.Args, func(e arguments.Entry) bool { return e.Answer != nil })
 }

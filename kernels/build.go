@@ -35,7 +35,6 @@ func Check(file string, content []byte, backend string) error {
 	return err
 }
 
-// parse reads a manifest and returns the kernel for one backend.
 func parse(file string, content []byte, backend string) (*Kernel, error) {
 	if err := document.Check(content); err != nil {
 		return nil, document.Locate(file, content, err)
@@ -242,7 +241,6 @@ func (b *builder) params() error {
 	return nil
 }
 
-// arguments checks and compiles the list of arguments.
 func (b *builder) arguments() (err error) {
 	if b.on.Program {
 		return nil

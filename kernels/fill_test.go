@@ -272,7 +272,7 @@ func TestFilesOfArguments(t *testing.T) {
 		{"from: x.bin", "from: z.bin", "kernel.yaml:7:44: argument x: file z.bin: not there"},
 		{"from: x.bin", "from: ../x.bin", "leaves the kernel's folder"},
 		{"from: x.bin", "from: scale.c", "file scale.c has 19 bytes; (3) of f32 needs 12"},
-		{"from: x.bin", "from: []", "expected the name of a file"},
+		{"from: x.bin", "from: []", "expected a value, or a list of at least one"},
 		{"from: x.bin", "from: [x.bin, y.bin]", "both x.bin and y.bin fit"},
 		{"from: x.bin", "from: [scale.c, kernel.yaml]", "none of scale.c, kernel.yaml fits"},
 		{"{N: 3}", "{N: 4}", "x.bin has 12 bytes; (4) of f32 needs 16"},

@@ -48,7 +48,6 @@ func (b *builder) flags() error {
 	return nil
 }
 
-// placeholder is a parameter inside a flag.
 var placeholder = regexp.MustCompile(`\{([A-Za-z_]\w*)\}`)
 
 // includeFlags are the beginnings of flags that decide which files belong to a kernel,

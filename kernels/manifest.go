@@ -47,7 +47,7 @@ type keys struct {
 	// Defines are compile-time constants computed from the dimensions.
 	Defines *document.Entries[document.Scalar] `yaml:"defines"`
 	// Minimize and Maximize say what is compared, Require what must hold of what was measured.
-	Minimize *oneOrMore        `yaml:"minimize"`
+	Minimize document.Scalars  `yaml:"minimize"`
 	Maximize document.Scalar   `yaml:"maximize"`
 	Require  []document.Scalar `yaml:"require"`
 	// ArchSpecific is true, or the one architecture that the kernel is for.
@@ -223,7 +223,6 @@ func (m *manifest) forBackend(backend Backend) section {
 	return merged
 }
 
-// has reports whether there is anything to run on a backend.
 func (m *manifest) has(backend Backend) bool {
 	if backend.Program {
 		return m.Command != nil && len(m.Command.Run) > 0

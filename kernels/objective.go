@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -122,38 +120,16 @@ func (m Metric) Quantity() Quantity {
 	return Quantity{Name: m.Name, Unit: unit, PerSample: true}
 }
 
-// oneOrMore is a value or a list of them.
-type oneOrMore struct{ list []document.Scalar }
-
-// UnmarshalYAML accepts both.
-func (o *oneOrMore) UnmarshalYAML(node ast.Node) error {
-	nodes := []ast.Node{node}
-	if sequence, ok := node.(*ast.SequenceNode); ok {
-		nodes = sequence.Values
-	}
-	for _, n := range nodes {
-		var s document.Scalar
-		if err := s.UnmarshalYAML(n); err != nil {
-			return err
-		}
-		o.list = append(o.list, s)
-	}
-	return nil
-}
-
 // objectives compiles what is compared and what must hold.
 func (b *builder) objectives() error {
-	var texts []document.Scalar
-	if b.keys.Minimize != nil {
-		texts = b.keys.Minimize.list
-	}
+	texts := b.keys.Minimize
 	maximize := b.keys.Maximize.Text != ""
 	if maximize {
 		if len(texts) > 0 {
 			return b.keys.Maximize.At.Errorf("minimize and maximize exclude each other: minimize 1 / (…) is the same as to " +
 				"maximize it")
 		}
-		texts = []document.Scalar{b.keys.Maximize}
+		texts = document.Scalars{b.keys.Maximize}
 	}
 	known, scope, err := b.measured()
 	if err != nil {
@@ -215,7 +191,6 @@ func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 	return known, b.all.Measuring(names), nil
 }
 
-// formula compiles a text over what is measured.
 func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Scalar,
 	want space.Result) (*space.Expression, []Quantity, error) {
 	formula, err := document.Compile(scope, text, want)

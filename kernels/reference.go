@@ -10,7 +10,6 @@ import (
 // pythonKey names a reference for every backend, below reference.
 const pythonKey = "python"
 
-// isPython says that a file is Python.
 func isPython(file string) bool { return strings.EqualFold(path.Ext(file), ".py") }
 
 // PythonReference says that Python computes what results are checked against, and no device.

@@ -24,7 +24,6 @@ var (
 // IsRange reports whether a text asks for sizes out of a range.
 func IsRange(text string) bool { return strings.Contains(text, "=") && strings.Contains(text, "..") }
 
-// sized returns the workload of a text with sizes.
 func (k *Kernel) sized(text string) (Workload, error) {
 	sizes := Dims{}
 	for part := range strings.SplitSeq(text, "+") {
@@ -86,7 +85,6 @@ func (k *Kernel) usable(w Workload) error {
 // sampledSizes is how many workloads a range stands for where it does not say.
 const sampledSizes, mostSampledSizes = 5, 100
 
-// span is a range of sizes.
 type span struct {
 	name      string
 	low, high int64
@@ -134,7 +132,6 @@ func (k *Kernel) Range(text string) ([]Workload, error) {
 	return k.sample(text, fixed, spans, count)
 }
 
-// sample draws the workloads of some ranges.
 func (k *Kernel) sample(text string, fixed Dims, spans []span, count int) (all []Workload, err error) {
 	hash := fnv.New64a()
 	hash.Write([]byte(text))

@@ -71,7 +71,6 @@ const (
 	rangeEnd    = `(?:(\d+)\^)?(` + rangeNumber + `)`
 )
 
-// expand lists the values of a range.
 func expand(text string) ([]space.Value, error) {
 	m := rangeText.FindStringSubmatch(text)
 	if m == nil {

@@ -65,7 +65,6 @@ func (b *benchmark) until(ctx context.Context, s *worker.Session, p Prepared, in
 	}
 }
 
-// fixed takes a fixed number of samples.
 func (b *benchmark) fixed(ctx context.Context, s *worker.Session, p Prepared, t worker.Time, outcome *Outcome) error {
 	t.Caches, t.Energy = b.caches, b.kernel.Measures(kernels.Energy)
 	take, err := b.timer(ctx, s, p, t)
@@ -79,7 +78,6 @@ func (b *benchmark) fixed(ctx context.Context, s *worker.Session, p Prepared, t 
 	return err
 }
 
-// take adds samples to an outcome, or fails it.
 func (b *benchmark) take(ctx context.Context, s *worker.Session, take takeSamples, n int, outcome *Outcome) error {
 	timing, fault, err := take(ctx, n)
 	if err != nil {

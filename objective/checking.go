@@ -14,7 +14,6 @@ import (
 	"pawl/space"
 )
 
-// fuzzer checks points on cases.
 type fuzzer struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
@@ -69,7 +68,7 @@ func (f *fuzzer) Note(point space.Point) string {
 func (f *fuzzer) plan(ctx context.Context, p Prepared, cases ...check.Case) (check.Plan, *Failure, error) {
 	plan, err := check.NewPlan(ctx, f.checker, p.subject(), cases...)
 	if unbound, ok := errors.AsType[*arguments.BindError](err); ok && unbound.Scratch {
-		return plan, &Failure{Preflight, Infeasible, unbound.Error()}, nil
+		return plan, Unfit("%s", unbound), nil
 	}
 	return plan, nil, err
 }
@@ -83,13 +82,11 @@ func (f *fuzzer) foresee(point space.Point, cases []check.Case, most int) int {
 	return len(cases)
 }
 
-// follow runs a plan in a session.
 func (f *fuzzer) follow(ctx context.Context, s *worker.Session, plan check.Plan) (*Failure, error) {
 	fault, err := f.checker.Check(ctx, s, plan)
 	return faultFailure(Fuzz, fault), err
 }
 
-// check runs a point on cases in a session.
 func (f *fuzzer) check(ctx context.Context, s *worker.Session, p Prepared, cases ...check.Case) (*Failure, error) {
 	plan, failure, err := f.plan(ctx, p, cases...)
 	if failure != nil || err != nil {

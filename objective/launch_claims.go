@@ -91,7 +91,6 @@ func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, 
 	return c, cmp.Or(fault, result.Damage, wrong), err
 }
 
-// compare compares the results of a launch with their right answer.
 func (w *stopwatch) compare(ctx context.Context, launch int, answer check.Answer) (*worker.Fault, error) {
 	outputs, fault, err := w.results(ctx, launch)
 	if fault != nil || err != nil {

@@ -70,6 +70,16 @@ func (f *Failure) String() string {
 	return fmt.Sprintf("%s: %s: %s", f.Stage, f.Reason, f.Detail)
 }
 
+// Failed is a failure whose detail is formatted.
+func Failed(stage Stage, reason, format string, arguments ...any) *Failure {
+	return &Failure{stage, reason, fmt.Sprintf(format, arguments...)}
+}
+
+// Unfit is the failure of a point that the machine cannot run.
+func Unfit(format string, arguments ...any) *Failure {
+	return Failed(Preflight, Infeasible, format, arguments...)
+}
+
 // faultFailure turns what a kernel did to its worker into a failure; nil for nil.
 func faultFailure(stage Stage, fault *worker.Fault) *Failure {
 	if fault == nil {

@@ -90,7 +90,6 @@ func (m *pausedMemory) results(launch int) (outputs [][]byte, fault *worker.Faul
 	return outputs, nil, nil
 }
 
-// results are those of a launch.
 func (w *stopwatch) results(ctx context.Context, launch int) ([][]byte, *worker.Fault, error) {
 	if w.paused != nil {
 		return w.paused.results(launch)

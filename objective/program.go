@@ -35,7 +35,6 @@ func (processes) Take(_ context.Context, slot worker.Slot, allowed time.Duration
 // Return does nothing: each run has ended its own process.
 func (processes) Return(*worker.Session) {}
 
-// byProgram is the checker of programs.
 type byProgram struct{ Program }
 
 var _ check.Checker = byProgram{}
@@ -64,7 +63,6 @@ func (byProgram) Outputs(context.Context, *worker.Session, check.Subject, check.
 	return nil, nil
 }
 
-// timeProgram is the timer of programs.
 func timeProgram(program Program) timer {
 	return func(_ context.Context, s *worker.Session, p Prepared, _ worker.Time) (takeSamples, error) {
 		return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {

@@ -113,14 +113,14 @@ func (s *score) required(stage Stage, point space.Point, known map[string]float6
 			if partly {
 				continue
 			}
-			return &Failure{stage, NotScored, fmt.Sprintf("require %s: %s was not measured", r.Text, missing)}
+			return Failed(stage, NotScored, "require %s: %s was not measured", r.Text, missing)
 		}
 		holds, err := r.Condition.Bool(s.environment(point, known))
 		switch {
 		case err != nil:
-			return &Failure{stage, NotScored, fmt.Sprintf("require: %s", err)}
+			return Failed(stage, NotScored, "require: %s", err)
 		case !holds:
-			return &Failure{stage, Unmet, fmt.Sprintf("require %s: %s", r.Text, values(r.Measured, known))}
+			return Failed(stage, Unmet, "require %s: %s", r.Text, values(r.Measured, known))
 		}
 	}
 	return nil
@@ -135,7 +135,6 @@ func values(measured []kernels.Quantity, known map[string]float64) string {
 	return strings.Join(texts, ", ")
 }
 
-// lacking names a quantity that is not known, or nothing.
 func lacking(measured []kernels.Quantity, known map[string]float64) string {
 	for _, q := range measured {
 		if _, ok := known[q.Name]; !ok {
@@ -174,7 +173,7 @@ func (s *score) apply(p Prepared, o Outcome, series map[string][]float64) Outcom
 	if s.kernel.Work.Varies(s.dims) {
 		flops, bytes, err := s.kernel.Work.For(s.dims, p.Point)
 		if err != nil {
-			o.Failure, o.Samples = &Failure{Bench, NotScored, fmt.Sprintf("work: %s", err)}, nil
+			o.Failure, o.Samples = Failed(Bench, NotScored, "work: %s", err), nil
 			return o
 		}
 		known[WorkFlops], known[WorkBytes] = flops, bytes
@@ -193,7 +192,7 @@ func (s *score) apply(p Prepared, o Outcome, series map[string][]float64) Outcom
 func (s *score) compare(point space.Point, o Outcome, series map[string][]float64) Outcome {
 	for i, objective := range s.kernel.Objectives {
 		if missing := lacking(objective.Measured, o.Measured); missing != "" {
-			o.Failure = &Failure{Bench, NotScored, fmt.Sprintf("%s: %s was not measured", objective.Text, missing)}
+			o.Failure = Failed(Bench, NotScored, "%s: %s was not measured", objective.Text, missing)
 			return o
 		}
 		each := []map[string]float64{o.Measured}

@@ -61,7 +61,6 @@ const (
 	mostCompared = 4
 )
 
-// stopwatches makes stopwatches for one workload.
 type stopwatches struct {
 	kernel   *kernels.Kernel
 	oracle   *check.Oracle
@@ -92,7 +91,6 @@ func (m *stopwatches) contents(number int) contents {
 	return m.known[number]
 }
 
-// timer takes samples with a new stopwatch.
 func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t worker.Time) (takeSamples, error) {
 	bindings, err := m.workload.Bind(m.kernel.At(p.Point))
 	if err != nil {

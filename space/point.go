@@ -170,7 +170,6 @@ func parseValue(text string) (Value, string, error) {
 	return TextValue(word), rest, nil // as people write it, such as -O3 -g
 }
 
-// jsonQuote returns s as a JSON string.
 func jsonQuote(s string) string {
 	quoted, err := json.Marshal(s)
 	if err != nil {

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"strings"
 )
@@ -35,9 +34,6 @@ const (
 	barsLeft, barsWidth = 12.0, 376.0
 	barRow              = 42.0
 )
-
-// HTML returns the picture for the inside of a page.
-func (b Bars) HTML() template.HTML { return b.Picture().HTML() }
 
 // Picture draws the bars.
 func (b Bars) Picture() Picture {

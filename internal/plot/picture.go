@@ -77,7 +77,6 @@ func (p Picture) inside() string {
 	return "<g fill=\"currentColor\" aria-hidden=\"true\">\n" + p.body + "</g>\n"
 }
 
-// text is text from outside as SVG's.
 func text(s string) string { return template.HTMLEscapeString(escape.Line(s)) }
 
 func pixel(x float64) float64 {

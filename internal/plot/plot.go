@@ -3,7 +3,6 @@ package plot
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -62,9 +61,6 @@ const (
 
 // WriteSVG writes the picture as a file of its own.
 func (p Plot) WriteSVG(w io.Writer) error { return p.Picture().WriteSVG(w) }
-
-// HTML returns the picture for the inside of a page.
-func (p Plot) HTML() template.HTML { return p.Picture().HTML() }
 
 // Picture draws the panels.
 func (p Plot) Picture() Picture {
@@ -156,22 +152,8 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 	}
 }
 
-// Thin returns at most so many dots of a panel of the default size that look like all of
-// them: where several lie on one spot, the first of them stays. The first dots are so the
-// ones that matter.
-func Thin(dots []Dot, x, y Axis, most int) []Dot {
-	places := make([]XY, len(dots))
-	for i, d := range dots {
-		places[i] = d.XY
-	}
-	var kept []Dot
-	for _, i := range ThinPlaces(places, x, y, most) {
-		kept = append(kept, dots[i])
-	}
-	return kept
-}
-
-// ThinPlaces is Thin for those who have not made the dots yet: it returns which to make.
+// ThinPlaces returns which of the places of a panel of the default size look like all of them, at most so many: where
+// several lie on one spot, the first of them stays. The first ones are so those that matter.
 func ThinPlaces(places []XY, x, y Axis, most int) []int {
 	kept := make([]int, len(places))
 	for i := range kept {

@@ -3,7 +3,6 @@ package plot
 import (
 	"bytes"
 	"encoding/xml"
-	"fmt"
 	"html/template"
 	"io"
 	"math"
@@ -79,7 +78,7 @@ func TestPlot(t *testing.T) {
 		`<text x="-6" y="54.5" text-anchor="end">10 ms</text>`, `<line x1="100" x2="100" y1="0" y2="100" stroke="#d55e00"`,
 		`<a href="/studies/1/trials/2" tabindex="-1"><circle cx="200" cy="100" r="3" fill="red"/><title>a &amp; b</title></a>`,
 		`k &lt; 3`, `>&lt;first&gt;</text>`, `aria-label="times. It falls."`, `prefers-color-scheme:dark`)
-	inline := string(Plot{Name: "times", Panels: []Panel{panel}}.HTML())
+	inline := string(Plot{Name: "times", Panels: []Panel{panel}}.Picture().HTML())
 	if !strings.HasPrefix(inline, "<svg viewBox") || strings.Contains(inline, "<style") {
 		t.Errorf("%.200s", inline)
 	}
@@ -197,21 +196,21 @@ func TestParallel(t *testing.T) {
 
 func TestThinKeepsTheFirstOnEachSpot(t *testing.T) {
 	x, y := Counts("", 10000), Axis{High: 1}
-	var dots []Dot
+	var places []XY
 	for i := range 10000 {
-		dots = append(dots, Dot{XY: XY{float64(i), float64(i%7) / 7}, Title: fmt.Sprint(i)})
+		places = append(places, XY{float64(i), float64(i%7) / 7})
 	}
-	thin := Thin(dots, x, y, 500)
-	if len(thin) > 500 || len(thin) < 100 || thin[0].Title != "0" {
-		t.Errorf("%d dots, the first %+v", len(thin), thin[0])
+	thin := ThinPlaces(places, x, y, 500)
+	if len(thin) > 500 || len(thin) < 100 || thin[0] != 0 {
+		t.Errorf("%d dots, the first %d", len(thin), thin[0])
 	}
-	if all := Thin(dots[:500], x, y, 500); len(all) != 500 {
+	if all := ThinPlaces(places[:500], x, y, 500); len(all) != 500 {
 		t.Errorf("%d of 500 dots that were few enough", len(all))
 	}
 }
 
 func TestNothingIsNoPicture(t *testing.T) {
-	for _, html := range []template.HTML{Bars{}.HTML(), Heat{}.Picture().HTML(), Parallel{}.Picture().HTML(),
+	for _, html := range []template.HTML{Bars{}.Picture().HTML(), Heat{}.Picture().HTML(), Parallel{}.Picture().HTML(),
 		Sparkline{Values: []float64{1}}.HTML()} {
 		if html != "" {
 			t.Error(html)

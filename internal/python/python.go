@@ -176,7 +176,6 @@ func (s *Server) put(p *running) {
 	s.idle = append(s.idle, p)
 }
 
-// end kills a process and forgets it.
 func (p *running) end() {
 	p.Kill()
 	p.Close()

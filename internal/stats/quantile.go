@@ -26,7 +26,6 @@ func sorted(operation string, samples []float64) []float64 {
 	return ascending
 }
 
-// medianSorted is Median of samples that are in ascending order.
 func medianSorted(ascending []float64) float64 {
 	n := len(ascending)
 	return midpoint(ascending[(n-1)/2], ascending[n/2])

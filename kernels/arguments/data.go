@@ -6,38 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"pawl/kernels/arrays"
 	"pawl/kernels/document"
 	"pawl/kernels/element"
 )
-
-// fileNames are the files of an argument: one name, or a list, from which the one whose
-// shape fits is taken.
-type fileNames []document.Scalar
-
-// UnmarshalYAML takes a name or a list of names.
-func (f *fileNames) UnmarshalYAML(node ast.Node) error {
-	list := []ast.Node{node}
-	if sequence, ok := node.(*ast.SequenceNode); ok {
-		list = sequence.Values
-	}
-	for _, n := range list {
-		if n == nil {
-			return document.PlaceOf(node).Errorf("expected the name of a file")
-		}
-		var name document.Scalar
-		if err := name.UnmarshalYAML(n); err != nil {
-			return err
-		}
-		*f = append(*f, name)
-	}
-	if len(*f) == 0 {
-		return document.PlaceOf(node).Errorf("expected the name of a file, or of one for each workload")
-	}
-	return nil
-}
 
 // dataFile is a file that a manifest names for an argument, and what it holds.
 type dataFile struct {

@@ -12,8 +12,8 @@ type Entry struct {
 	Type     document.Scalar   `yaml:"type"`
 	Shape    []document.Scalar `yaml:"shape"`
 	Fill     fillEntry         `yaml:"fill"`
-	From     fileNames         `yaml:"from"`
-	Answer   fileNames         `yaml:"answer"`
+	From     document.Scalars  `yaml:"from"`
+	Answer   document.Scalars  `yaml:"answer"`
 	Families []document.Scalar `yaml:"families"`
 	Large    document.Scalar   `yaml:"large"`
 	Range    []document.Scalar `yaml:"range"`

@@ -200,7 +200,6 @@ func (e Entry) contentPlace() document.Place {
 	return e.Name.At
 }
 
-// families checks which families of inputs an argument takes.
 func (r Reader) families(a *Argument, entry Entry) error {
 	if a.Written() && !a.Inout && (entry.Families != nil || entry.Large.Text != "") {
 		return entry.Name.At.Errorf("argument %s: families and large belong to inputs", a.Name)

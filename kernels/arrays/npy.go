@@ -159,7 +159,6 @@ func (h *Header) measure() error {
 	return nil
 }
 
-// bytes is the size of the content.
 func (h *Header) bytes() int64 {
 	total := h.size
 	for _, n := range h.Shape {

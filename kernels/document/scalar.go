@@ -116,3 +116,28 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // IsIdentifier reports whether a text is a name in C.
 func IsIdentifier(text string) bool { return identifier.MatchString(text) }
+
+// Scalars are one value, or a list of at least one.
+type Scalars []Scalar
+
+// UnmarshalYAML accepts both.
+func (l *Scalars) UnmarshalYAML(node ast.Node) error {
+	nodes := []ast.Node{node}
+	if sequence, ok := node.(*ast.SequenceNode); ok {
+		nodes = sequence.Values
+	}
+	for _, n := range nodes {
+		var s Scalar
+		if n == nil {
+			return PlaceOf(node).Errorf("expected a value")
+		}
+		if err := s.UnmarshalYAML(n); err != nil {
+			return err
+		}
+		*l = append(*l, s)
+	}
+	if len(*l) == 0 {
+		return PlaceOf(node).Errorf("expected a value, or a list of at least one")
+	}
+	return nil
+}

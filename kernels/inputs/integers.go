@@ -106,7 +106,6 @@ func (r Recipe) integer(i uint64) int64 {
 // place in a vector.
 func (r Recipe) turn(i, n uint64) uint64 { return (i + r.at(i/n)%n) % n }
 
-// any is any number of the range.
 func (r Recipe) any(drawn uint64) int64 {
 	if r.Span == math.MaxUint64 {
 		return int64(drawn)

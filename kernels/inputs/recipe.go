@@ -126,7 +126,6 @@ func (r Recipe) of(kind Kind, scale float64) Recipe {
 	return r
 }
 
-// draw computes elements from the first on.
 func (r Recipe) draw(first uint64, values []float64) {
 	if r.Kind == NormalNumbers { // most content is: no switch for each element
 		table := Quantiles()

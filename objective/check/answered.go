@@ -55,7 +55,6 @@ func (o *Oracle) try(c Case, bindings []arguments.Binding) error {
 	return nil
 }
 
-// read returns the answers to a case from their files.
 func (o *Oracle) read(c Case, bindings []arguments.Binding) ([][]byte, error) {
 	known := false
 	for _, w := range o.kernel.Workloads {

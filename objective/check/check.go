@@ -138,7 +138,6 @@ func (t Target) wrong(c Case, m *Mismatch) *worker.Fault {
 	return t.at(c, &worker.Fault{Kind: WrongResult, Detail: detail})
 }
 
-// environment holds the sizes of a case and the values of a point.
 func environment(dims kernels.Dims, point space.Point) space.Environment {
 	env := dims.Environment()
 	env.Set(point)

@@ -230,9 +230,5 @@ func (d OnDevice) Outputs(ctx context.Context, s *worker.Session, subject Subjec
 	if err != nil || want == nil {
 		return nil, err
 	}
-	var bounds []arguments.Tolerance
-	for _, argument := range d.Kernel.Arguments.Outputs() {
-		bounds = append(bounds, d.Kernel.ToleranceOf(argument))
-	}
-	return &Outputs{got, Answer{d.Kernel, want, bounds, c.special()}, load.Arguments}, nil
+	return &Outputs{got, Answer{d.Kernel, want, d.Oracle.bounds(), c.special()}, load.Arguments}, nil
 }

@@ -263,7 +263,6 @@ func (o *Oracle) Close() {
 	o.stop()
 }
 
-// bounds are the tolerances of the outputs.
 func (o *Oracle) bounds() (bounds []arguments.Tolerance) {
 	for _, argument := range o.kernel.Arguments.Outputs() {
 		bounds = append(bounds, o.kernel.ToleranceOf(argument))

@@ -222,7 +222,6 @@ func passedAs(e element.Type) element.Type {
 	return double
 }
 
-// converted returns numbers in another type.
 func converted(content []byte, from, to element.Type) []byte {
 	if from.Name == to.Name {
 		return content
@@ -234,7 +233,6 @@ func converted(content []byte, from, to element.Type) []byte {
 	return numbers
 }
 
-// writeArray writes an input.
 func writeArray(source *inputs.Source, b arguments.Binding, e element.Type, c Case, path string) error {
 	content := make([]byte, int(b.Count)*e.Size)
 	if err := source.FillDrawn(content, b, c.Seed, c.Timed); err != nil {

@@ -33,7 +33,6 @@ func Matrix(k *kernels.Kernel, w kernels.Workload) []kernels.Dims {
 	return slices.DeleteFunc(shapes, func(d kernels.Dims) bool { return !k.Allows(d) || !k.SameClass(w.Dims, d) })
 }
 
-// with returns a shape with one size changed.
 func with(dims kernels.Dims, name string, size int64) kernels.Dims {
 	changed := maps.Clone(dims)
 	changed[name] = size

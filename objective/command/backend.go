@@ -179,19 +179,13 @@ func (b *Backend) jobAt(values map[string]string) job {
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
 	values, err := kernels.Values(b.workload.Dims, point, b.kernel.Commands.Definitions)
 	if err != nil {
-		return objective.Binary{},
-			&objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: err.Error()}, nil
+		return objective.Binary{}, objective.Unfit("%s", err), nil
 	}
 	// The folder and the output have no name yet: what is the same but for them is the same.
 	values[kernels.OutFolder], values[kernels.StandardOutput] = "{OUT}", "{STDOUT}"
 	j := b.jobAt(values)
 	if len(j.Run) == 0 {
-		return objective.Binary{},
-			&objective.Failure{
-				Stage:  objective.Preflight,
-				Reason: objective.Infeasible,
-				Detail: "nothing is left of the run command",
-			}, nil
+		return objective.Binary{}, objective.Unfit("nothing is left of the run command"), nil
 	}
 	content, err := json.MarshalIndent(j, "", "\t")
 	if err != nil {
@@ -287,23 +281,13 @@ func (b *Backend) build(ctx context.Context, j job) (*objective.Failure, error) 
 	case err != nil:
 		return nil, err
 	case fault != nil && fault.Kind == worker.Hung:
-		return &objective.Failure{
-			Stage:  objective.Compile,
-			Reason: objective.CompileTimeout,
-			Detail: fmt.Sprintf("the build did not end within %s", b.options.BuildTimeout),
-		}, nil
+		return objective.Failed(objective.Compile, objective.CompileTimeout, "the build did not end within %s",
+			b.options.BuildTimeout), nil
 	case fault != nil:
-		return &objective.Failure{
-			Stage:  objective.Compile,
-			Reason: objective.CompileError,
-			Detail: fmt.Sprintf("the build %s: %s", fault.Kind, fault.Explanation()),
-		}, nil
+		return objective.Failed(objective.Compile, objective.CompileError, "the build %s: %s", fault.Kind,
+			fault.Explanation()), nil
 	case e.Status != 0:
-		return &objective.Failure{
-			Stage:  objective.Compile,
-			Reason: objective.CompileError,
-			Detail: "the build ended with " + e.Explain(),
-		}, nil
+		return objective.Failed(objective.Compile, objective.CompileError, "the build ended with %s", e.Explain()), nil
 	}
 	return nil, nil
 }

@@ -22,7 +22,6 @@ const (
 	CheckFailed worker.FaultKind = "the check failed"
 )
 
-// runnable is a job with the folder that it runs in.
 type runnable struct {
 	job
 	folder string

@@ -96,7 +96,6 @@ func (d *Device) startProfiled(parameters *parameters) error {
 	return d.context.StopProfiler()
 }
 
-// plausiblePoison fills outputs with random numbers.
 func (d *Device) plausiblePoison(buffers set) error {
 	for _, b := range buffers.poisoned() {
 		recipe := inputs.Recipe{Kind: inputs.Integers, Stream: d.random.Uint64(), Row: 1, Scale: 1, Span: math.MaxUint64}

@@ -235,7 +235,6 @@ func (n *inspection) compared(b *buffer, p part, f finding) (err error) {
 	return nil
 }
 
-// collect waits and reads.
 func (n *inspection) collect() error {
 	if err := n.readAll(); err != nil {
 		return err

@@ -177,12 +177,12 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	}
 	calls, err := b.limits.calls(point)
 	if err != nil {
-		return objective.Binary{}, infeasible("%s", err), nil
+		return objective.Binary{}, objective.Unfit("%s", err), nil
 	}
 	kernels.Complete(calls, binary.Functions)
 	maps, err := b.limits.maps(point)
 	if err != nil {
-		return objective.Binary{}, infeasible("%s", err), nil
+		return objective.Binary{}, objective.Unfit("%s", err), nil
 	}
 	// The same machine code in another grid is another point: it may read its
 	// block's size, and even if not, it runs at another speed. So it is with other
@@ -217,7 +217,6 @@ func (b *Backend) function(module nvcc.Module, entry string) (f kernels.Function
 	return f, nil
 }
 
-// unit describes a compilation.
 func (b *Backend) unit(source string, point space.Point) (nvcc.Unit, error) {
 	unit, err := newUnit(b.kernel, b.workload, b.architecture, source, point)
 	unit.Dir = b.dir

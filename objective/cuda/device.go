@@ -196,7 +196,6 @@ func (d *Device) launch(p *parameters) error {
 	return nil
 }
 
-// start launches a kernel.
 func (d *Device) start(f driver.Function, call kernels.Call, p *parameters) error {
 	if call.Shared > 48<<10 {
 		if err := d.context.AllowShared(f, call.Shared); err != nil {

@@ -53,7 +53,6 @@ func (d *Device) dropGraph() {
 	}
 }
 
-// capture records a launch on each set.
 func (d *Device) capture(sets []set) (driver.Executable, error) {
 	executable, err := d.context.Capture(d.stream, func() error {
 		for _, set := range sets {

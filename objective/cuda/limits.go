@@ -43,14 +43,14 @@ func (l *Limits) architecture() error {
 // Preflight returns why a point cannot be launched, or nil.
 func (l *Limits) Preflight(point space.Point) *objective.Failure {
 	if err := l.architecture(); err != nil {
-		return infeasible("%s", err)
+		return objective.Unfit("%s", err)
 	}
 	calls, err := l.calls(point)
 	if err != nil {
-		return infeasible("%s", err)
+		return objective.Unfit("%s", err)
 	}
 	if _, err := l.maps(point); err != nil {
-		return infeasible("%s", err)
+		return objective.Unfit("%s", err)
 	}
 	for _, call := range calls {
 		if failure := l.fits(call.LaunchDimensions); failure != nil {
@@ -60,21 +60,20 @@ func (l *Limits) Preflight(point space.Point) *objective.Failure {
 	return nil
 }
 
-// fits compares a launch with what the GPU takes.
 func (l *Limits) fits(launch kernels.LaunchDimensions) *objective.Failure {
 	if threads := launch.Threads(); threads > int64(l.gpu.ThreadsPerBlock) {
-		return infeasible("%d threads in a block; the GPU takes %d", threads, l.gpu.ThreadsPerBlock)
+		return objective.Unfit("%d threads in a block; the GPU takes %d", threads, l.gpu.ThreadsPerBlock)
 	}
 	for i := range 3 {
 		if launch.Block[i] > int64(l.gpu.Block[i]) {
-			return infeasible("%d threads in dimension %d of a block; the GPU takes %d", launch.Block[i], i, l.gpu.Block[i])
+			return objective.Unfit("%d threads in dimension %d of a block; the GPU takes %d", launch.Block[i], i, l.gpu.Block[i])
 		}
 		if launch.Grid[i] > int64(l.gpu.Grid[i]) {
-			return infeasible("%d blocks in dimension %d of the grid; the GPU takes %d", launch.Grid[i], i, l.gpu.Grid[i])
+			return objective.Unfit("%d blocks in dimension %d of the grid; the GPU takes %d", launch.Grid[i], i, l.gpu.Grid[i])
 		}
 	}
 	if launch.Shared > int64(l.gpu.SharedPerBlock) {
-		return infeasible("%d bytes of shared memory; the GPU gives a block %d", launch.Shared, l.gpu.SharedPerBlock)
+		return objective.Unfit("%d bytes of shared memory; the GPU gives a block %d", launch.Shared, l.gpu.SharedPerBlock)
 	}
 	return nil
 }
@@ -108,12 +107,12 @@ func (l *Limits) afterCompile(calls []kernels.Call,
 		registers := (int64(r.Registers) + registerUnit - 1) / registerUnit * registerUnit
 		if needed := registers * launch.Threads(); needed > int64(l.gpu.RegistersPerBlock) {
 			return &r,
-				infeasible("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(),
+				objective.Unfit("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(),
 					l.gpu.RegistersPerBlock)
 		}
 		if total := launch.Shared + int64(r.StaticShared); total > int64(l.gpu.SharedPerBlock) {
 			return &r,
-				infeasible("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d", total,
+				objective.Unfit("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d", total,
 					r.StaticShared, l.gpu.SharedPerBlock)
 		}
 		r.Occupancy = l.occupancy(launch, &r)
@@ -151,12 +150,4 @@ func (l *Limits) occupancy(launch kernels.LaunchDimensions, r *objective.Resourc
 	})
 	fit = fit.Over(launch.Grid[0]*launch.Grid[1]*launch.Grid[2], l.gpu.Multiprocessors)
 	return &fit
-}
-
-func infeasible(format string, arguments ...any) *objective.Failure {
-	return &objective.Failure{
-		Stage:  objective.Preflight,
-		Reason: objective.Infeasible,
-		Detail: fmt.Sprintf(format, arguments...),
-	}
 }

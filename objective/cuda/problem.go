@@ -98,7 +98,6 @@ func (p *problem) allocate(argument arguments.Binding, layout worker.Layout) (*b
 	return b, nil
 }
 
-// memory allocates and counts.
 func (p *problem) memory(size int) (driver.Address, error) {
 	a, err := p.device.context.Allocate(max(size, 1))
 	if driver.CodeOf(err) == driver.OutOfMemory {
@@ -145,7 +144,6 @@ func (p *problem) upload(to driver.Address, size int, fill func([]byte) error) e
 	return p.device.context.ToDevice(to, content)
 }
 
-// identify takes the checksums of a set's inputs.
 func (p *problem) identify(buffers set) error {
 	var inputs []*buffer
 	for _, b := range buffers.inputs() {

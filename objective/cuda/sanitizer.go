@@ -3,10 +3,10 @@ package cuda
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"pawl/objective"
+	"pawl/objective/cuda/nvcc"
 )
 
 // sanitizerProgram is the tool of the CUDA toolkit that watches kernels.
@@ -48,19 +48,10 @@ func (b *Backend) Sanitized(context.Context) ([]objective.Sanitizer, error) {
 
 var _ objective.Sanitizing = (*Backend)(nil)
 
-// findSanitizer looks in the path, in the toolkit that the environment names and
-// where the toolkit installs itself. Some toolkits keep the program in a folder
-// of its own.
+// findSanitizer looks where the toolkit's programs are. Some toolkits keep this one in a folder of its own.
 func findSanitizer(getenv func(string) string) (string, error) {
-	places := filepath.SplitList(getenv("PATH"))
-	for _, toolkit := range []string{getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"} {
-		if toolkit != "" {
-			places = append(places, filepath.Join(toolkit, "bin"), filepath.Join(toolkit, sanitizerProgram))
-		}
-	}
-	for _, place := range places {
-		path := filepath.Join(place, sanitizerProgram)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+	for _, name := range []string{sanitizerProgram, filepath.Join("..", sanitizerProgram, sanitizerProgram)} {
+		if path, found := nvcc.FindProgram(name, getenv); found {
 			return path, nil
 		}
 	}

@@ -30,8 +30,8 @@ func TestFindSanitizer(t *testing.T) {
 		variables map[string]string
 		want      string
 	}{
-		"path":       {map[string]string{"PATH": t.TempDir() + ":" + path, "CUDA_HOME": bin}, path},
-		"toolkit":    {map[string]string{"CUDA_HOME": bin}, filepath.Join(bin, "bin")},
+		"path":       {map[string]string{"PATH": t.TempDir() + ":" + path}, path},
+		"toolkit":    {map[string]string{"PATH": path, "CUDA_HOME": bin}, filepath.Join(bin, "bin")},
 		"own folder": {map[string]string{"CUDA_PATH": own}, filepath.Join(own, "compute-sanitizer")},
 	} {
 		getenv := func(name string) string { return test.variables[name] }

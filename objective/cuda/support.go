@@ -121,7 +121,6 @@ func (p *support) uploadQuantiles() (err error) {
 	return p.context.ToDevice(p.quantiles, content)
 }
 
-// fill writes the content of a buffer.
 func (p *support) fill(element element.Type, at driver.Address, count int64, r inputs.Recipe) error {
 	return p.launch(p.filler, [3]int64{supportBlocks, 1, 1}, supportThreads, elementNumbers[element.Name], uint64(r.Kind),
 		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles), uint64(r.Low), r.Span)
@@ -136,7 +135,6 @@ func (p *support) draw(first *buffer, buffers int, of inputs.Pool, stream uint64
 		uint64(of.Flips), stream)
 }
 
-// clear forgets the first n findings.
 func (p *support) clear(n int) error {
 	p.queued = 0
 	return p.context.Set(p.stream, p.findings, 0, findingSize*n)

@@ -34,7 +34,6 @@ func newWatch(uuid string) *watch {
 	return &watch{device: uuid, monitor: m}
 }
 
-// read appends the state of the GPU.
 func (w *watch) read(states []monitor.State) []monitor.State {
 	if w.monitor == nil {
 		return nil

@@ -129,7 +129,6 @@ type checker struct {
 	slow bool
 }
 
-// sanitized returns a checker for each sanitizer of a backend.
 func sanitized(ctx context.Context, b *devices.Bench, o Options) ([]*checker, error) {
 	sanitizing, able := b.Backend.(objective.Sanitizing)
 	if !able {
@@ -149,7 +148,6 @@ func sanitized(ctx context.Context, b *devices.Bench, o Options) ([]*checker, er
 	return checkers, nil
 }
 
-// check checks one point.
 func (c *checker) check(ctx context.Context, point space.Point) (Point, error) {
 	result := Point{Point: point, Sanitizer: c.sanitizer}
 	prepared, err := c.Prepare(ctx, point)

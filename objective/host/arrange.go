@@ -21,7 +21,6 @@ func (d *Device) Arrange(a worker.Arrange) ([]worker.Region, error) {
 	return d.regions(), nil
 }
 
-// regions are where the buffers of launches are.
 func (d *Device) regions() (regions []worker.Region) {
 	for _, c := range present(d.buffers) {
 		regions = append(regions, c.block().region())

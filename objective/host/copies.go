@@ -26,7 +26,6 @@ type copies struct {
 	outside bool
 }
 
-// room makes room for so many copies.
 func (c *copies) room(count, align int) (err error) {
 	c.count = count
 	c.stride = worker.Stride(len(c.first.data), align)
@@ -43,7 +42,6 @@ func (c *copies) room(count, align int) (err error) {
 	return err
 }
 
-// block is what the copies lie in.
 func (c *copies) block() *buffer {
 	if c.count == 1 {
 		return c.first

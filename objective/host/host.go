@@ -195,7 +195,6 @@ func (b *Backend) defines(point space.Point) []string {
 // independent is the flag for code that a shared library may hold.
 const independent = "-fPIC"
 
-// libraries are what a kernel is linked with.
 var libraries = []string{"-lm", "-pthread"}
 
 // libraries are what the kernel's objects are linked with by a compiler of the source's language.

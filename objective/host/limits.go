@@ -2,7 +2,6 @@ package host
 
 import (
 	"cmp"
-	"fmt"
 	"runtime"
 
 	"pawl/kernels"
@@ -27,25 +26,17 @@ func NewLimits(k *kernels.Kernel, s *space.Space, cores int) *Limits {
 func (l *Limits) Preflight(point space.Point) *objective.Failure {
 	threads, err := l.Threads(point)
 	if err != nil {
-		return infeasible("%s", err)
+		return objective.Unfit("%s", err)
 	}
 	// Two threads run anywhere: a default of two must stay comparable on a
 	// machine with one core.
 	if threads > int64(max(l.cores, 2)) {
-		return infeasible("%d threads, this machine has %d cores", threads, l.cores)
+		return objective.Unfit("%d threads, this machine has %d cores", threads, l.cores)
 	}
 	if threads < 1 {
-		return infeasible("%d threads", threads)
+		return objective.Unfit("%d threads", threads)
 	}
 	return nil
-}
-
-func infeasible(format string, arguments ...any) *objective.Failure {
-	return &objective.Failure{
-		Stage:  objective.Preflight,
-		Reason: objective.Infeasible,
-		Detail: fmt.Sprintf(format, arguments...),
-	}
 }
 
 // Threads returns the number of threads that the point starts.

@@ -128,7 +128,6 @@ func (t *trial) steps() []named {
 		named{"the default is right on every shape and family", t.full}, named{"it runs at the workload", t.run})
 }
 
-// found is a step that holds.
 func found(format string, arguments ...any) (Step, error) {
 	return Step{Found: fmt.Sprintf(format, arguments...)}, nil
 }

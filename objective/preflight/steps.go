@@ -18,7 +18,6 @@ func (t *trial) manifest(context.Context) (Step, error) {
 	return found("%s, workload %s (%s)", t.Kernel.Name, t.Workload.Name, t.Workload.Dims)
 }
 
-// environment says what the kernel runs on.
 func (t *trial) environment(context.Context) (Step, error) {
 	e := t.bench.Backend.Facts().Environment
 	text := e.Device
@@ -56,7 +55,6 @@ func (t *trial) launch(context.Context) (Step, error) {
 	return found("%s", page.Count(pool.Len(), "point"))
 }
 
-// compile compiles the reference, where there is one, and the default.
 func (t *trial) compile(ctx context.Context) (Step, error) {
 	if !t.Kernel.Answered() && !t.Kernel.PythonReference() {
 		_, err := t.bench.Backend.Reference(ctx, t.Kernel.ReferencePoint(t.Space.Default()))
@@ -71,7 +69,6 @@ func (t *trial) compile(ctx context.Context) (Step, error) {
 	return t.prepare(ctx, "fix the source or the flags in the manifest")
 }
 
-// build builds a program at its default.
 func (t *trial) build(ctx context.Context) (Step, error) {
 	return t.prepare(ctx, "fix the build command in the manifest: it runs in the kernel's folder, without a shell")
 }

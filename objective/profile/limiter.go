@@ -73,7 +73,6 @@ func (f Facts) Limiter() Limiter {
 	return best
 }
 
-// unprofiled names a limiter from the roofline alone.
 func (f Facts) unprofiled() Limiter {
 	share, bound := f.RooflineShare()
 	switch {

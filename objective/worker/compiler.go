@@ -86,7 +86,6 @@ func (c Compiler) Run(ctx context.Context, allowed time.Duration, input []byte, 
 	return printed, err
 }
 
-// once is Run with one attempt.
 func (c Compiler) once(ctx context.Context, allowed time.Duration, input []byte, arguments []string) (Printed, error) {
 	most := cmp.Or(c.mostPrinted, mostPrinted)
 	stdout := &process.Output{Keep: most, Flood: int64(most)}

@@ -15,7 +15,6 @@ type answered struct {
 	err   error
 }
 
-// call sends a request and waits for the answer.
 func (c *Client) call(ctx context.Context, r request) (response, error) {
 	a, err := c.await(ctx, c.send(r))
 	return a.reply, err

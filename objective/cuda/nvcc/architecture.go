@@ -17,7 +17,6 @@ func Architecture(major, minor int, suffix string) string {
 // An architecture anywhere in a flag: -arch=sm_90a, code=[sm_90a,compute_90a].
 var namedArchitecture = regexp.MustCompile(`(?:sm|compute)_(\d+[af]?)\b`)
 
-// The flags that choose an architecture.
 var architectureFlags = []string{"--gpu-architecture", "--gpu-code", "--generate-code", "-arch", "-code", "-gencode"}
 
 // Named takes the flags that choose an architecture out of a kernel's flags, and

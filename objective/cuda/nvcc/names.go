@@ -132,7 +132,6 @@ func (m Module) Symbol(name string) (string, error) {
 	return "", fmt.Errorf("there is no kernel %s; there are %s", name, strings.Join(slices.Compact(readable), ", "))
 }
 
-// called returns the symbols of kernels with a name.
 func called(symbols []string, name string) (found []string) {
 	name, _, _ = strings.Cut(name, "<")
 	for _, symbol := range symbols {
