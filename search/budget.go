@@ -100,11 +100,10 @@ func (b *budget) explain() string {
 	if !known || b.total == 0 || cost == 0 || finalists == 2 && search == time.Duration(SearchShare*float64(b.total)) {
 		return ""
 	}
-	text := fmt.Sprintf("one run takes %s: %v allow %s", page.Milliseconds(1e3*cost.Seconds()),
-		b.total.Round(time.Second), page.Count(int(b.total/cost), "run"))
+	text := fmt.Sprintf("one run of the default takes %s with its checks: %v allow about %s",
+		page.Milliseconds(1e3*cost.Seconds()), b.total.Round(time.Second), page.Count(int(b.total/cost), "such run"))
 	if finalists > 0 {
-		return fmt.Sprintf("%s, of which %d are reserved to confirm %s", text, int((b.total-search)/cost),
-			page.Count(finalists, "finalist"))
+		return text // how many go where depends on what is found
 	}
 	least := confirm.Reserve(b.cost(initial), b.cost(initial)).Seconds() / (1 - leastShare)
 	return fmt.Sprintf("%s, too few to confirm a winner; --budget %v is enough", text,

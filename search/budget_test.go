@@ -77,9 +77,10 @@ func TestABudgetIsAPromise(t *testing.T) {
 		"short":  {run: 10 * time.Millisecond, budget: 45 * time.Second, rounds: 8},
 		"medium": {run: 300 * time.Millisecond, budget: 30 * time.Second, rounds: 6},
 		"long": {run: 2 * time.Second, budget: 60 * time.Second, rounds: 6,
-			plan: "one run takes 2 s: 1m0s allow 30 runs, of which 14 are reserved to confirm 1 finalist"},
+			plan: "one run of the default takes 2 s with its checks: 1m0s allow about 30 such runs"},
 		"too long": {run: 20 * time.Second, budget: 100 * time.Second,
-			plan: "one run takes 20 s: 1m40s allow 5 runs, too few to confirm a winner; --budget 7m21s is enough"},
+			plan: "one run of the default takes 20 s with its checks: 1m40s allow about 5 such runs, too few to confirm a " +
+				"winner; --budget 7m21s is enough"},
 		"hanging": {run: 10 * time.Millisecond, budget: 45 * time.Second, rounds: 8, hang: s.Optimum().Point},
 	} {
 		synctest.Test(t, func(t *testing.T) {

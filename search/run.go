@@ -122,7 +122,8 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 	e.pipeline.budget = e.budget
 	e.second = newSecondLook(evaluator, study, options, &e.spending, e.record, e.disqualify, past)
 	e.limits = limits{options: options, study: study, budget: e.budget}
-	e.observer = &observer{options: options, study: study, budget: e.budget, failures: map[string]int{}}
+	e.observer = &observer{options: options, study: study, budget: e.budget, failures: map[string]int{},
+		planned: len(past.Trials) > 0}
 	return e, nil
 }
 

@@ -49,8 +49,8 @@ type Study struct {
 	trial.Conclusion
 	// Roofline is the best that the device can do.
 	Roofline objective.Roofline `json:"roofline"`
-	// Note is what a person has written about it, Applied when its winner was, and Rivals what programs took, in
-	// milliseconds, that were measured beside that.
+	// Note is what a person has written about it, Applied when its winner was and on which branch, and Rivals what
+	// programs took, in milliseconds, that were measured beside that.
 	Note    string             `json:"note,omitempty"`
 	Applied string             `json:"applied,omitempty"`
 	Rivals  map[string]float64 `json:"rivals,omitempty"`

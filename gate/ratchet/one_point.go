@@ -106,7 +106,7 @@ func (r *run) hold(ctx context.Context, c *devices.Configuration, held *Held) er
 	case !known:
 		held.Decision = gate.Decision{
 			Verdict: gate.New,
-			Reason: fmt.Sprintf("there is no baseline to hold it to; pawl gate %s makes one of what you run today",
+			Reason: fmt.Sprintf("there is no baseline to compare it with; pawl gate %s makes one from what you run today",
 				c.Kernel.Origin),
 		}
 		return nil

@@ -71,10 +71,8 @@ func macros(s *Summary) (all []kernels.Constant) {
 // Withheld says why there is no suggestion although there is a winner, or nothing.
 func Withheld(s *Summary) string {
 	switch {
-	case s.Evidence == nil || s.Suggestion != nil:
+	case s.Evidence == nil || s.Suggestion != nil || !s.Advice.Verdict.Usable():
 		return ""
-	case !s.Advice.Verdict.Usable():
-		return "There is nothing to apply, so there is no header: the table only says what was compared."
 	case !ranHere(s.Study):
 		return "Nothing was compiled here, so there is no header and no command that is known to work."
 	}

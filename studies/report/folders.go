@@ -14,7 +14,7 @@ import (
 )
 
 // Subject is what studies are about. Two studies of one subject answer the same
-// question, so that the newer one takes the older one's place, once it is confirmed as well.
+// question, so that the newer one takes the older one's place: see FrontStudies.
 type Subject struct{ kernel, workload, backend, device string }
 
 // SubjectOf returns what a study is about.
@@ -25,7 +25,7 @@ func SubjectOf(s studies.Study) Subject {
 // Folders returns where the pages of each study are, by its number: below the folder
 // of the database, with slashes. It depends on the database alone.
 //
-//   - The front study of a kernel, workload and device has KERNEL/WORKLOAD: see frontStudies. Where several
+//   - The front study of a kernel, workload and device has KERNEL/WORKLOAD: see FrontStudies. Where several
 //     devices have studies of one kernel and workload, the first device has that, and each
 //     other one KERNEL/WORKLOAD@DEVICE.
 //   - Another study of the same has the folder study-N in there: no study overwrites
@@ -33,7 +33,7 @@ func SubjectOf(s studies.Study) Subject {
 //
 // A damaged study has none.
 func Folders(all []studies.Study) map[int64]string {
-	first, front := map[[2]string]studies.Study{}, frontStudies(all)
+	first, front := map[[2]string]studies.Study{}, FrontStudies(all)
 	for _, s := range all {
 		place := [2]string{s.Kernel, s.Workload}
 		if known, found := first[place]; s.Damaged == "" && (!found || s.ID < known.ID) {
@@ -57,13 +57,19 @@ func Folders(all []studies.Study) map[int64]string {
 	return folders
 }
 
-// frontStudies returns, for each subject, the newest of the studies that are confirmed best. A study that was
-// interrupted takes nothing away: the confirmed one before it stays.
-func frontStudies(all []studies.Study) map[Subject]studies.Study {
-	front := map[Subject]studies.Study{}
+// FrontStudies returns, for each subject, the newest of the studies that are confirmed best, among those of the sources
+// that were tuned last. A study that was interrupted takes nothing away: the confirmed one before it stays, unless the
+// kernel was changed in between.
+func FrontStudies(all []studies.Study) map[Subject]studies.Study {
+	newest, front := map[Subject]studies.Study{}, map[Subject]studies.Study{}
+	for _, s := range all {
+		if s.Damaged == "" && s.ID > newest[SubjectOf(s)].ID {
+			newest[SubjectOf(s)] = s
+		}
+	}
 	for _, s := range all {
 		known, found := front[SubjectOf(s)]
-		if s.Damaged == "" &&
+		if s.Damaged == "" && s.Source == newest[SubjectOf(s)].Source &&
 			(!found || cmp.Or(cmp.Compare(countedRounds(s), countedRounds(known)), cmp.Compare(s.ID, known.ID)) > 0) {
 			front[SubjectOf(s)] = s
 		}

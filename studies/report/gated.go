@@ -63,8 +63,7 @@ func withGate(a Advice, s *Summary) Advice {
 	}
 	if g.Standing == studies.Undecided {
 		return Advice{a.Verdict,
-			fmt.Sprintf("%s Against what you run today nothing is known (%s): %s.", a.Sentence, g.Verdict,
-				strings.TrimSuffix(g.Reason, "."))}
+			fmt.Sprintf("%s Against what you run today nothing is known: %s.", a.Sentence, strings.TrimSuffix(g.Reason, "."))}
 	}
 	return Advice{a.Verdict, fmt.Sprintf("%s Against what you run today: %s.", a.Sentence, against)}
 }
@@ -87,11 +86,9 @@ func gateAction(s *Summary) string {
 	}
 	switch g := s.Gate; {
 	case g.Standing == studies.Refused, g.Standing == studies.Running, g.Standing == studies.Equal:
-		return "nothing"
+		return nothingToDo
 	case g.Standing == studies.Faster && s.Advice.Verdict == Keep:
 		return "move the baseline: pawl gate"
-	case g.Standing == studies.Undecided && s.Suggestion != nil:
-		return fmt.Sprintf("decide what the gate could not (%s), then %s", g.Verdict, s.applying())
 	}
 	return ""
 }
@@ -99,7 +96,7 @@ func gateAction(s *Summary) string {
 // ungated says how to compare a winner with what is run today, where nobody has; empty where
 // there is nothing to compare.
 func ungated(s *Summary) string {
-	if s.Gate != nil || s.Winner == nil || !ranHere(s.Study) {
+	if s.Gate != nil || s.applicable() == nil {
 		return ""
 	}
 	return fmt.Sprintf("Compared only with the default, not with your current build: run pawl gate --study %d.",

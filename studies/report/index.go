@@ -16,8 +16,8 @@ import (
 	"pawl/studies"
 )
 
-// Entry is a line of the index: what came of the newest confirmed study of a kernel, workload
-// and device (the newest where none is confirmed), and what to do about it.
+// Entry is a line of the index: what came of the study in front of a kernel, workload and device (FrontStudies), and
+// what to do about it.
 type Entry struct {
 	Study    int64     `json:"study"`
 	Kernel   string    `json:"kernel,omitempty"`
@@ -69,7 +69,7 @@ func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, 
 	}
 	folders, entries := Folders(all), []Entry{}
 	broken := slices.DeleteFunc(slices.Clone(all), func(s studies.Study) bool { return s.Damaged == "" })
-	for _, study := range frontStudies(all) {
+	for _, study := range FrontStudies(all) {
 		summary, err := known, error(nil)
 		if known == nil || known.Study.ID != study.ID {
 			if summary, err = ReadBrief(ctx, store, study.ID); ctx.Err() != nil {
@@ -120,20 +120,30 @@ func newEntry(s *Summary, folder string) Entry {
 	return e
 }
 
+// ToDo is the action, empty where there is nothing to do.
+func (e Entry) ToDo() string {
+	if e.Action == nothingToDo || strings.HasPrefix(e.Action, applied) {
+		return ""
+	}
+	return e.Action
+}
+
+const nothingToDo, applied = "nothing", "applied"
+
 // action says what to do with a study's result.
 func action(s *Summary) string {
+	if s.Study.Applied != "" {
+		return applied + " " + s.Study.Applied
+	}
 	if after := gateAction(s); after != "" {
 		return after
-	}
-	if s.Study.Applied != "" {
-		return "nothing"
 	}
 	switch s.Advice.Verdict {
 	case Promising:
 		return s.Confirming()
 	case Apply, Consider:
 		if s.Study.Backend == studies.Replay {
-			return "nothing" // a record was searched, and nothing was measured here
+			return nothingToDo // a record was searched, and nothing was measured here
 		}
 		if s.Suggestion == nil {
 			return "read the page: there is nothing that could be applied as it is"
@@ -145,28 +155,20 @@ func action(s *Summary) string {
 	case Unproven:
 		return s.Confirming() // with more time
 	case Unconfirmed, Nothing:
-		if s.Winner == nil && len(s.Top) > 0 {
+		if s.Winner == nil && (len(s.Top) > 0 || s.Search.Failed == 0) {
 			return s.Confirming()
 		}
 		return "read on the page what failed"
 	}
-	return "nothing"
+	return nothingToDo
 }
 
 // IndexMarkdown writes the index for people.
 func IndexMarkdown(w io.Writer, entries []Entry) error {
 	m := &page.Markdown{}
-	suggesting := 0
-	for _, e := range entries {
-		if e.Suggests {
-			suggesting++
-		}
-	}
 	m.Paragraph("# Suggestions")
-	m.Paragraph("%s, %s. Each line is the newest confirmed study of a kernel, a workload and a device; `pawl report "+
-		"STUDY` "+
-		"writes the pages of another one.",
-		page.Count(len(entries), "study", "studies"), countSuggestions(suggesting))
+	m.Paragraph("Each line is the newest confirmed study of a kernel, a workload and a device, with the sources that were " +
+		"tuned last; `pawl report STUDY` writes the pages of another one.")
 	var rows [][]string
 	for _, e := range entries {
 		rows = append(rows, e.row())
@@ -174,16 +176,6 @@ func IndexMarkdown(w io.Writer, entries []Entry) error {
 	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default",
 		"against what you run today", "what to do"}, rows)
 	return m.Write(w)
-}
-
-func countSuggestions(n int) string {
-	switch n {
-	case 0:
-		return "none of which suggests a change"
-	case 1:
-		return "1 of which suggests a change"
-	}
-	return fmt.Sprintf("%d of which suggest a change", n)
 }
 
 func (e Entry) row() []string {
@@ -197,7 +189,7 @@ func (e Entry) row() []string {
 		action = text(words) + code("pawl "+command)
 	}
 	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), e.speedup(),
-		text(e.against()), action}
+		text(e.Against()), action}
 }
 
 // Publish writes the pages of a study into its own folder below a folder, and the
@@ -224,8 +216,8 @@ func publish(ctx context.Context, store *studies.Store, out string, s *Summary) 
 	if changed, err = WriteAll(folder, s); err != nil {
 		return changed, err
 	}
-	if err := removePages(filepath.Join(folder, asideFolder(s.Study.ID))); err != nil {
-		return changed, err // what it had before it was confirmed
+	if _, err := removePages(filepath.Join(folder, asideFolder(s.Study.ID)), s.Study); err != nil {
+		return changed, err // what it had before it was in front
 	}
 	if before := predecessor(out, all, s.Study); before != 0 {
 		// Its page was just written over. Trouble with it must not keep this one's back.
@@ -258,14 +250,10 @@ func Forget(ctx context.Context, store *studies.Store, out string, id int64) (ch
 	}
 	left := slices.Delete(slices.Clone(all), at, at+1)
 	if study.Damaged == "" {
-		folder := studyFolder(out, all, id)
-		if changed.Removed, err = removeHeader(filepath.Join(folder, headerName(study))); err != nil {
+		if changed.Removed, err = removePages(studyFolder(out, all, id), study); err != nil {
 			return changed, err
 		}
-		if err := removePages(folder); err != nil {
-			return changed, err
-		}
-		if next, found := frontStudies(left)[SubjectOf(study)]; found {
+		if next, found := FrontStudies(left)[SubjectOf(study)]; found {
 			_, files, err := Publish(ctx, store, out, next.ID)
 			changed.Written = files.Written
 			return changed, err

@@ -27,7 +27,7 @@ var htmlIndex = template.Must(template.New("index").Funcs(template.FuncMap{
 	"style":   func() template.CSS { return template.CSS(Style) },
 	"page":    func(e Entry) string { return pageAddress(e.Folder) },
 	"speedup": Entry.speedup,
-	"against": Entry.against,
+	"against": Entry.Against,
 }).Parse(indexSource))
 
 // OtherPage is a page of a study that is not in the index.
@@ -40,10 +40,9 @@ type OtherPage struct {
 func IndexHTML(w io.Writer, entries []Entry, others []OtherPage) error {
 	var out strings.Builder
 	err := htmlIndex.Execute(&out, struct {
-		Count   string
 		Entries []Entry
 		Others  []OtherPage
-	}{page.Count(len(entries), "study", "studies"), entries, others})
+	}{entries, others})
 	if err != nil {
 		return err
 	}
@@ -64,9 +63,9 @@ func (e Entry) speedup() string {
 	return fmt.Sprintf("%.2f× (%s)", *e.Speedup, page.RatioInterval(*e.Interval))
 }
 
-// against is the column about what is run today.
-func (e Entry) against() string {
-	if e.Gate == nil {
+// Against is the column about what is run today.
+func (e Entry) Against() string {
+	if e.Gate == nil || e.Gate.Standing == studies.Undecided {
 		return page.Unknown
 	}
 	return againstText(e.Gate.Verdict, e.Gate.Speedup)
@@ -76,7 +75,7 @@ func (e Entry) against() string {
 // first.
 func otherPages(out string, all []studies.Study) []OtherPage {
 	var others []OtherPage
-	folders, front := Folders(all), frontStudies(all)
+	folders, front := Folders(all), FrontStudies(all)
 	for _, s := range all {
 		if s.Damaged != "" || front[SubjectOf(s)].ID == s.ID {
 			continue
@@ -91,11 +90,11 @@ func otherPages(out string, all []studies.Study) []OtherPage {
 // predecessor returns the study that was in front of its subject before a study was, if its page is not
 // there yet: the folder that was its own is the other one's now. It returns 0 for none.
 func predecessor(out string, all []studies.Study, of studies.Study) int64 {
-	if frontStudies(all)[SubjectOf(of)].ID != of.ID {
+	if FrontStudies(all)[SubjectOf(of)].ID != of.ID {
 		return 0
 	}
 	others := slices.DeleteFunc(slices.Clone(all), func(s studies.Study) bool { return s.ID == of.ID })
-	before, found := frontStudies(others)[SubjectOf(of)]
+	before, found := FrontStudies(others)[SubjectOf(of)]
 	if !found {
 		return 0
 	}

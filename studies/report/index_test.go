@@ -146,6 +146,75 @@ func TestAnInterruptedStudyTakesNothingAway(t *testing.T) {
 	}
 }
 
+// A study of changed sources is in front whatever it has found: the confirmed one before it is about a kernel that is
+// gone. Its page says so first, and does not offer what pawl apply refuses. With the sources of before it comes back.
+func TestAChangedKernelComesToTheFront(t *testing.T) {
+	store, out := exampleStore(t), t.TempDir()
+	read := func(path ...string) string {
+		t.Helper()
+		content, err := os.ReadFile(filepath.Join(append([]string{out}, path...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	publish := func(id int64) {
+		t.Helper()
+		if _, _, err := Publish(t.Context(), store, out, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(2)
+	past, study := examplePast(t, 4, 1), exampleStudy(t)
+	study.Source = "changed"
+	publish(record(t, store, study, past))
+	place := filepath.Join("scale", "small")
+	if index := read(MarkdownName); !strings.Contains(index, "[5](scale/small/suggestions.md)") ||
+		strings.Contains(index, "pawl apply 2") {
+		t.Error(index)
+	}
+	front := read(place, MarkdownName)
+	if !strings.HasPrefix(front, "# scale, small: promising\n\nThe kernel has changed since study 2, whose verdict was: "+
+		"apply, 4.01 ms → 1.998 ms, 2.00× (1.99 to 2.01).\n") {
+		t.Error(front)
+	}
+	before := read(place, asideFolder(2), MarkdownName)
+	if !strings.HasPrefix(before, "# scale, small: apply, before the kernel was changed\n\nThe kernel has changed: study 5 "+
+		"is newer") || strings.Contains(before, "Apply it") || !exists(filepath.Join(out, place, asideFolder(2),
+		"scale_small.h")) {
+		t.Error(before)
+	}
+	if page := read(place, asideFolder(2), HTMLName); strings.Contains(page, "How to apply") ||
+		!strings.Contains(page, "study 5 is newer") {
+		t.Error("the HTML page of study 2 offers to apply it")
+	}
+	study.Source = exampleStudy(t).Source
+	publish(record(t, store, study, trial.Past{Trials: past.Trials})) // the sources are back, and nothing is confirmed
+	publish(2)
+	if index := read(MarkdownName); !strings.Contains(index, "[2](scale/small/suggestions.md)") ||
+		!strings.Contains(read(place, MarkdownName), "Apply it") || exists(filepath.Join(out, place, asideFolder(2))) {
+		t.Error(index)
+	}
+}
+
+// What was applied is said to be, and nothing is left to do.
+func TestAnAppliedStudyLeavesNothingToDo(t *testing.T) {
+	s := gatedSummary(t, examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Undecided, "new", 0))
+	if e := newEntry(s, ""); e.ToDo() != "read the page, then pawl apply 7" {
+		t.Error(e.ToDo())
+	}
+	s.Study.Applied = "2026-01-03 04:05 UTC on branch tuned"
+	e := newEntry(s, "")
+	if e.ToDo() != "" || e.Action != "applied 2026-01-03 04:05 UTC on branch tuned" {
+		t.Errorf("%q, %q", e.ToDo(), e.Action)
+	}
+	var page bytes.Buffer
+	if err := Markdown(&page, s); err != nil || !strings.Contains(page.String(), "\nApplied 2026-01-03 04:05 UTC on branch "+
+		"tuned. Again: `pawl apply 7` writes") {
+		t.Errorf("%v\n%s", err, &page)
+	}
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

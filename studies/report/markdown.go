@@ -58,12 +58,18 @@ func code(outside string) string { return escape.Code(outside) }
 
 // head is the verdict, what the winner gains, and what it changes.
 func (m *markdown) head(s *Summary) {
-	m.Paragraph("# %s, %s: %s", text(s.Study.Kernel), text(s.Study.Workload), s.Advice.Verdict)
+	m.Paragraph("# %s, %s: %s", text(s.Study.Kernel), text(s.Study.Workload), s.Standing())
+	if s.Sources != nil {
+		m.Paragraph("%s", text(s.Sources.Sentence))
+	}
 	m.Paragraph("%s", text(s.Advice.Sentence))
 	if s.Evidence == nil {
 		return
 	}
 	m.Paragraph("**%s**", text(s.Figures()))
+	if !s.Advice.Verdict.Usable() {
+		return
+	}
 	var diff []string
 	for _, c := range changes(s.Default.Point, s.Winner.Point) {
 		diff = append(diff, fmt.Sprintf("-  %s: {default: %s}\n+  %s: {default: %s}", c.Name, c.From, c.Name, c.To))
@@ -107,7 +113,10 @@ func resultsText(s *Summary) string {
 
 // apply says how to get what was measured, and how to undo it.
 func (m *markdown) apply(s *Summary) {
-	g := s.Suggestion
+	g, lead := s.applicable(), "Apply it:"
+	if s.Study.Applied != "" {
+		lead = fmt.Sprintf("Applied %s. Again:", text(s.Study.Applied))
+	}
 	switch {
 	case Withheld(s) != "":
 		m.Paragraph("%s", Withheld(s))
@@ -115,11 +124,11 @@ func (m *markdown) apply(s *Summary) {
 	case g.Header == "" && len(s.Across.Of(AcrossFails)) > 0:
 		m.Paragraph("It cannot become the manifest's default, because it fails on another workload.")
 	case g.Header == "":
-		m.Paragraph("Apply it: %s. Undo it: %s.", code(s.applying()),
+		m.Paragraph("%s %s. Undo it: %s.", lead, code(s.applying()),
 			code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName))))
 	default:
-		m.Paragraph("Apply it: %s writes %s into the kernel's folder (here, for an embedded kernel). Compile the source "+
-			"with it, as below. Undo it: delete that file.", code(s.applying()), code(g.Header))
+		m.Paragraph("%s %s writes %s into the kernel's folder (here, for an embedded kernel). Compile the source with it, as "+
+			"below. Undo it: delete that file.", lead, code(s.applying()), code(g.Header))
 		m.Code("sh", g.Command)
 	}
 }
@@ -183,14 +192,8 @@ func (m *markdown) finalists(s *Summary) {
 	}
 	m.fold(title)
 	var rows [][]string
-	add := func(name string, t Timed) {
-		rows = append(rows, slices.Concat([]string{name}, s.Cells(t), []string{code(t.Point.String()), t.Needs()}))
-	}
-	if s.Default != nil {
-		add("default", *s.Default)
-	}
-	for i, t := range s.Top {
-		add(fmt.Sprint(i+1), t)
+	for _, t := range s.Rows() {
+		rows = append(rows, slices.Concat([]string{t.Name}, s.Cells(t.Timed), []string{code(t.Point.String()), t.Needs()}))
 	}
 	m.Table(slices.Concat([]string{"", text(s.Compared())}, timedHeader, []string{"point", "needs"}), rows)
 	if e := s.Evidence; e != nil {

@@ -60,10 +60,16 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 		return nil, err
 	}
 	summary.Why = whyFaster(&summary, profiles)
-	if !brief {
-		summary.Sizes, err = sizes(ctx, store, &summary)
+	if brief {
+		return &summary, nil
 	}
-	return &summary, err
+	all, err := store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	summary.Sources = otherSources(ctx, store, all, &summary)
+	summary.Sizes = sizes(ctx, store, all, &summary)
+	return &summary, ctx.Err()
 }
 
 // Finalists returns the newest study of a kernel on a backend, of a workload if one is

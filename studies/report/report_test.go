@@ -304,7 +304,7 @@ func TestAdvice(t *testing.T) {
 		{"two per cent", examplePast(t, 10, 0.04), Noise},
 		{"seven per cent", examplePast(t, 10, 0.13), Consider},
 		{"too few rounds", examplePast(t, 2, 1), Unconfirmed},
-		{"no trial", trial.Past{}, Nothing},
+		{"no trial", trial.Past{}, Unconfirmed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := summary(t, test.past)

@@ -28,16 +28,12 @@ type Sized struct {
 
 // sizes are the workloads of a kernel that were tuned on one device, this study's among them; nil where the manifest
 // does not say how much work a launch does, or something else than the time is compared.
-func sizes(ctx context.Context, store *studies.Store, s *Summary) ([]Sized, error) {
+func sizes(ctx context.Context, store *studies.Store, all []studies.Study, s *Summary) []Sized {
 	if s.Study.Environment.Measure != nil || s.Study.Work.Flops+s.Study.Work.Bytes <= 0 {
-		return nil, nil
-	}
-	all, err := store.List(ctx)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	found := []Sized{sized(s)}
-	for subject, other := range frontStudies(all) {
+	for subject, other := range FrontStudies(all) {
 		of := SubjectOf(s.Study)
 		if of.workload = subject.workload; of != subject || subject == SubjectOf(s.Study) {
 			continue
@@ -50,7 +46,7 @@ func sizes(ctx context.Context, store *studies.Store, s *Summary) ([]Sized, erro
 		return cmp.Or(cmp.Compare(a.Work.Flops, b.Work.Flops), cmp.Compare(a.Work.Bytes, b.Work.Bytes),
 			cmp.Compare(a.Workload, b.Workload))
 	})
-	return found, ctx.Err()
+	return found
 }
 
 func sized(s *Summary) Sized {

@@ -14,6 +14,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"pawl/internal/stats"
@@ -38,6 +39,8 @@ type Summary struct {
 	Evidence *Evidence     `json:"evidence,omitempty"`
 	// Suggestion is what to do; nil where there is nothing to apply.
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
+	// Sources names a study of other sources that a reader must know of; nil for none.
+	Sources *OtherSources `json:"other_sources,omitempty"`
 	// Gate is what the gate said about the winner last; nil where nobody asked. Gated is
 	// what it said about other points and workloads.
 	Gate  *studies.Gating  `json:"gate,omitempty"`
@@ -48,7 +51,7 @@ type Summary struct {
 	// Why says what the winner's speed comes from; nil where nothing is known about that.
 	Why *Why `json:"why,omitempty"`
 	// Top are the finalists, most probably best first; before a confirmation, the best
-	// trials.
+	// trials, which the default may be one of.
 	Top         []Timed              `json:"top,omitempty"`
 	Ablation    []Step               `json:"ablation,omitempty"`
 	Importances []confirm.Importance `json:"importances,omitempty"`
@@ -231,6 +234,27 @@ func (s *Summary) unconfirmed(sp *space.Space, trials []trial.Trial) {
 			s.Top = append(s.Top, timed)
 		}
 	}
+}
+
+// Named is a point in a table or picture.
+type Named struct {
+	Name string
+	Timed
+}
+
+// Rows are the default and then the finalists or best trials, each once.
+func (s *Summary) Rows() (rows []Named) {
+	if s.Default != nil {
+		rows = append(rows, Named{"default", *s.Default})
+	}
+	number := 0
+	for _, t := range s.Top {
+		if s.Default == nil || t.Point != s.Default.Point {
+			number++
+			rows = append(rows, Named{fmt.Sprint(number), t})
+		}
+	}
+	return rows
 }
 
 func (s *Summary) timed(point space.Point, milliseconds float64, samples []float64) Timed {

@@ -13,13 +13,10 @@ import (
 // Text writes the result for a terminal: what happened, how sure that is,
 // and what to do next.
 func Text(w io.Writer, s *Summary, files Files) error {
-	fmt.Fprintf(w, "%s, workload %s: %s\n\n", escape.Line(s.Study.Kernel), escape.Line(s.Study.Workload), s.Advice.Verdict)
+	fmt.Fprintf(w, "%s, workload %s: %s\n\n", escape.Line(s.Study.Kernel), escape.Line(s.Study.Workload), s.Standing())
 	var rows [][]string
-	if s.Default != nil {
-		rows = append(rows, timedRow(s, "default", *s.Default))
-	}
-	for i, t := range s.Top {
-		rows = append(rows, timedRow(s, fmt.Sprint(i+1), t))
+	for _, t := range s.Rows() {
+		rows = append(rows, timedRow(s, t))
 	}
 	if len(rows) > 0 {
 		if err := page.Table(w, []string{"", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point"},
@@ -27,6 +24,9 @@ func Text(w io.Writer, s *Summary, files Files) error {
 			return err
 		}
 		fmt.Fprintln(w)
+	}
+	if s.Sources != nil {
+		fmt.Fprintln(w, escape.Line(s.Sources.Sentence))
 	}
 	fmt.Fprintln(w, escape.Line(s.Advice.Sentence))
 	if s.Gate != nil {
@@ -71,8 +71,8 @@ func (f Files) Text(w io.Writer) {
 	}
 }
 
-func timedRow(s *Summary, name string, t Timed) []string {
-	row := []string{name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), "", "", "", t.Point.String()}
+func timedRow(s *Summary, t Named) []string {
+	row := []string{t.Name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), "", "", "", t.Point.String()}
 	if t.Speedup != nil {
 		row[3] = fmt.Sprintf("%.2f×", *t.Speedup)
 		row[4] = page.RatioInterval(*t.SpeedupInterval)

@@ -54,6 +54,8 @@ func advise(s *Summary) Advice {
 			"The default and every other point that was compared disagree with the reference, so the reference is the first " +
 				"suspect; then the arguments and the tolerance in the manifest, and code that all points share. See what failed " +
 				"below; pawl fuzz shows the smallest case."}
+	case len(s.Top) == 0 && s.Default == nil && s.Search.Failed == 0:
+		return Advice{Unconfirmed, "The study ended before any trial did."}
 	case len(s.Top) == 0 && s.Default == nil:
 		return Advice{Nothing, "No point passed every stage, so there is nothing to suggest. See what failed below."}
 	case s.Winner == nil && s.Default != nil && s.Study.Space.Valid == 1:
@@ -65,7 +67,7 @@ func advise(s *Summary) Advice {
 	case s.Winner == nil:
 		return Advice{Unconfirmed,
 			fmt.Sprintf("The study ended before its best points were compared with the default %s: apply "+
-				"nothing yet. %s confirms them.", inRounds(s.Study), s.Confirming())}
+				"nothing yet. %s", inRounds(s.Study), s.confirms("them"))}
 	case s.Default == nil:
 		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
 	case e == nil:
@@ -83,7 +85,7 @@ func advise(s *Summary) Advice {
 				s.better(), e.doubt())}
 	case !e.Interval.Bounded():
 		return Advice{Promising,
-			fmt.Sprintf("Promising, after %d rounds of %d. %s confirms it.", e.Rounds, e.Needed, s.Confirming())}
+			fmt.Sprintf("Promising, after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("it"))}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply,
 			fmt.Sprintf("Worth applying: %s than the default by more than %s over the whole 95 %% interval.", s.better(),
@@ -123,6 +125,15 @@ func (s *Summary) Confirming() string {
 		words = append(words, "--budget", (2 * spent.Round(time.Second)).String())
 	}
 	return escape.Shell(words...)
+}
+
+// confirms says how to confirm what was found, and that a budget includes what was spent.
+func (s *Summary) confirms(what string) string {
+	text := s.Confirming() + " confirms " + what
+	if s.Study.Options.Budget > 0 {
+		text += fmt.Sprintf("; of this budget %s are spent", page.Seconds(s.Search.Seconds))
+	}
+	return text + "."
 }
 
 // reservation says why a gain that is large enough is not worth applying yet.

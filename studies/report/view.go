@@ -57,23 +57,20 @@ func (v *View) Finalists() Figure {
 		return Figure{}
 	}
 	var all []Measured
-	add := func(name string, t Timed) {
+	for i, t := range v.Rows() {
+		if i > 0 || v.Default == nil {
+			t.Name = "finalist " + t.Name
+		}
 		all = append(all,
 			Measured{
 				Measure:      v.Study.Environment.Measure,
-				Name:         name,
+				Name:         t.Name,
 				Milliseconds: t.Milliseconds,
 				Interval:     t.Interval,
 				Best:         t.Point == v.Winner.Point,
-				Title:        fmt.Sprintf("%s: %s, %s", name, v.Written(t.Milliseconds), t.Point),
+				Title:        fmt.Sprintf("%s: %s, %s", t.Name, v.Written(t.Milliseconds), t.Point),
 				Href:         v.href(v.number[t.Point]),
 			})
-	}
-	if v.Default != nil {
-		add("default", *v.Default)
-	}
-	for i, t := range v.Top {
-		add(fmt.Sprintf("finalist %d", i+1), t)
 	}
 	return Whiskers("How sure the times are",
 		"The median over rounds and its 95 % interval; where intervals overlap, either may be faster. The winner is blue.",

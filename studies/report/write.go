@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"pawl/internal/page"
+	"pawl/studies"
 )
 
 // The files that WriteAll makes, beside the header.
@@ -54,15 +55,19 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 	return changed, nil
 }
 
-// removePages removes the pages of a study, and their folder where nothing else is in it.
-func removePages(dir string) error {
+// removePages removes the pages of a study with its header, and their folder where nothing else is in it. It returns the
+// header's path, empty for none.
+func removePages(dir string, s studies.Study) (header string, err error) {
+	if header, err = removeHeader(filepath.Join(dir, headerName(s))); err != nil {
+		return header, err
+	}
 	for _, name := range []string{MarkdownName, JSONName, HTMLName, RooflineName} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return header, err
 		}
 	}
 	_ = os.Remove(dir) // it may hold something of the user's
-	return nil
+	return header, nil
 }
 
 // removeHeader removes a header that we have written, and returns its path.

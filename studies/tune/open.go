@@ -109,19 +109,9 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !k.On().GPU {
-		if load, known := process.Others(watchOthers); known {
-			if text := busyText(load); text != "" {
-				o.Notice(text)
-			}
-		}
-	}
 	t, pool, err := target(ctx, k, o)
 	if err != nil {
 		return nil, err
-	}
-	if k.On().Program && slices.Contains(o.Given, "caches") {
-		o.Notice("--caches has no effect: a program is measured as a whole")
 	}
 	how := o.Study.Measuring()
 	how.Stopping.Time = o.BenchTime
@@ -133,11 +123,6 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if pool, facts.Infeasible, err = devices.Feasible(pool, b.Backend); err != nil {
 		b.Close()
 		return nil, err
-	}
-	// What costs nothing to know is said before a budget is spent.
-	if failure := b.Backend.Preflight(k.Default()); failure != nil {
-		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl check %s says what else to "+
-			"look at", failure, k.Origin))
 	}
 	device := b.Backend.Facts()
 	s := &subject{pool: pool, space: facts, evaluator: b.Evaluator, how: ahead(k, cmp.Or(o.Lanes, runtime.NumCPU())),
@@ -152,6 +137,27 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	}
 	s.place = here{bench: b, restore: machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)}
 	return s, nil
+}
+
+// warn says what costs nothing to know before a budget is spent, once: a study that is resumed may open its kernel again.
+func (r *run) warn() {
+	place, measures := r.place.(here)
+	if !measures {
+		return
+	}
+	k := r.target.Kernel
+	if load, known := process.Others(watchOthers); known && !k.On().GPU {
+		if text := busyText(load); text != "" {
+			r.Notice(text)
+		}
+	}
+	if k.On().Program && slices.Contains(r.Given, "caches") {
+		r.Notice("--caches has no effect: a program is measured as a whole")
+	}
+	if failure := place.bench.Backend.Preflight(k.Default()); failure != nil {
+		r.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl check %s says what else to "+
+			"look at", failure, k.Origin))
+	}
 }
 
 // watchOthers is how long other programs are watched before a search: long enough for the ticks of the clock.

@@ -99,6 +99,7 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 	}
 	r := &run{Options: o, subject: s, begun: begun}
 	defer func() { r.close() }()
+	r.warn()
 	if r.store, err = studies.Open(ctx, o.Database); err != nil {
 		return nil, err
 	}
@@ -136,6 +137,10 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	}
 	r.Begin(study, past, r.pool)
 	goals := r.limited()
+	if goals.Budget > 0 && past.Elapsed >= goals.Budget {
+		r.Notice(fmt.Sprintf("nothing is left to spend: study %d has used %v, and --budget %v is for all of its runs "+
+			"together", study.ID, past.Elapsed.Round(time.Second), goals.Budget))
+	}
 	if r.elsewhere(study) {
 		goals.Budget -= time.Duration(acrossShare * float64(goals.Budget))
 	}

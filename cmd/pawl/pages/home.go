@@ -46,8 +46,6 @@ type homePage struct {
 	Damaged  []studies.Study
 }
 
-const nothingToDo = "nothing"
-
 func (s *Server) home(r *http.Request) (page, error) {
 	store, all, err := s.all(r)
 	if err != nil {
@@ -55,7 +53,7 @@ func (s *Server) home(r *http.Request) (page, error) {
 	}
 	lines := s.lines(r.Context(), store, all)
 	data := homePage{Studies: len(all), Database: store.Path()}
-	rows := map[report.Subject]*homeRow{}
+	rows, front := map[report.Subject]*homeRow{}, report.FrontStudies(all)
 	trends := map[report.Subject][]float64{} // newest first, as the list is
 	var order []report.Subject
 	for _, study := range all {
@@ -67,10 +65,17 @@ func (s *Server) home(r *http.Request) (page, error) {
 		made, known := lines[study.ID]
 		row := rows[key]
 		if row == nil {
-			row = &homeRow{Head: study, Address: studyAddress(study.ID), Known: known, Entry: made.Entry, Compare: "/compare?"}
-			if row.Running, err = store.Running(study.ID); err != nil {
+			running, err := store.Running(study.ID)
+			if err != nil {
 				return page{}, err
 			}
+			head := study
+			if !running {
+				head = front[key]
+			}
+			line, read := lines[head.ID]
+			row = &homeRow{Head: head, Address: studyAddress(head.ID), Known: read, Entry: line.Entry, Running: running,
+				Compare: "/compare?"}
 			rows[key], order = row, append(order, key)
 		}
 		if row.Studies++; row.Studies <= 4 {
@@ -88,8 +93,9 @@ func (s *Server) home(r *http.Request) (page, error) {
 		slices.Reverse(times)
 		row.Trend = plot.Sparkline{Name: fmt.Sprintf("best time over %d studies", len(times)), Values: times}.HTML()
 		row.Compare = strings.TrimSuffix(row.Compare, "&")
-		if row.Known && !row.Running && row.Entry.Action != nothingToDo {
-			row.ToDo, row.Command = row.Entry.Action, commandIn(row.Entry.Action)
+		if row.Known && !row.Running {
+			row.ToDo = row.Entry.ToDo()
+			row.Command = commandIn(row.ToDo)
 		}
 		data.Rows = append(data.Rows, *row)
 	}

@@ -13,6 +13,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/studies/apply"
+	"pawl/studies/report"
 )
 
 // applyOptions are the flags of pawl apply.
@@ -104,8 +105,14 @@ func runApply(ctx context.Context, env console.Environment, o applyOptions) erro
 	if err != nil {
 		return err
 	}
-	study.Applied = time.Now().UTC().Format(time.RFC3339)
-	if err := errors.Join(store.Writable(), store.Annotate(ctx, study)); err != nil {
+	study.Applied = time.Now().UTC().Format("2006-01-02 15:04 MST")
+	if c := result.Committed; c != nil {
+		study.Applied += " on branch " + c.Branch
+	}
+	if err = errors.Join(store.Writable(), store.Annotate(ctx, study)); err == nil {
+		_, _, err = report.Publish(ctx, store, o.Out, study.ID) // the pages say so
+	}
+	if err != nil {
 		env.Notice("that it was applied is not recorded: " + err.Error())
 	}
 	if o.JSON {

@@ -78,7 +78,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 			console.TextOr("record", &o.Record, "the kernel's embedded one",
 				"the recorded `FILE` that --backend replay answers from"),
 			console.TimeOr("budget", &o.Budget, fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
-				"the `TIME` for search and confirmation"),
+				"the `TIME` for search and confirmation; of a resumed study, for all of its runs together"),
 			console.Switch("quick", &o.quick, fmt.Sprintf("a rough answer in %v, with one finalist", trial.QuickBudget)),
 			console.NumberOr("trials", &o.Trials, 1, "no limit", "the largest `NUMBER` of trials"),
 			&cli.GenericFlag{
