@@ -103,7 +103,6 @@ func Prepare(ctx context.Context, store *studies.Store, study int64, o Options) 
 	return c, nil
 }
 
-// header adds the header.
 func (c *Change) header(o Options) error {
 	if o.NoHeader {
 		return nil
@@ -136,7 +135,6 @@ func (c *Change) header(o Options) error {
 	return nil
 }
 
-// manifest adds the manifest.
 func (c *Change) manifest(o Options) error {
 	if !o.Manifest {
 		return nil
@@ -144,15 +142,6 @@ func (c *Change) manifest(o Options) error {
 	if c.Kernel.Dir == "" {
 		return c.refuse("%s is embedded in pawl, so there is no manifest to change",
 			c.Kernel.Name).advise("use the header, without --manifest")
-	}
-	if c.Summary.Across == nil && len(c.Kernel.Workloads) > 1 { // the study is older than that
-		others := c.Summary.Study
-		others.Workloads = studies.NewWorkloadFacts(c.Kernel)
-		var names []string
-		for _, w := range others.Others() {
-			names = append(names, w.Name)
-		}
-		return unmeasured(others.ID, names)
 	}
 	path := filepath.Join(c.Kernel.Origin, kernels.ManifestName)
 	before, err := os.ReadFile(path)
@@ -194,7 +183,6 @@ func (c *Change) Write() (written []string, err error) {
 	return written, nil
 }
 
-// load reads the kernel as it is now.
 func load(study studies.Study, o Options) (*kernels.Kernel, error) {
 	name := study.Origin
 	if o.Kernel != "" {

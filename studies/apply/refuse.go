@@ -100,15 +100,11 @@ func judgeAcross(s *report.Summary, manifest bool, limit float64) *Refusal {
 		}
 	}
 	if missing := s.Across.Of(report.AcrossUnmeasured); manifest && len(missing) > 0 {
-		return unmeasured(s.Study.ID, missing)
+		return refuse(s.Study.ID, "the manifest's default holds for all workloads, and the winner was not measured on %s",
+			strings.Join(missing, ", ")).
+			advise("pawl studies across %d measures it there; the header alone needs no --manifest", s.Study.ID)
 	}
 	return nil
-}
-
-func unmeasured(study int64, workloads []string) *Refusal {
-	return refuse(study, "the manifest's default holds for all workloads, and the winner was not measured on %s",
-		strings.Join(workloads, ", ")).
-		advise("pawl studies across %d measures it there; the header alone needs no --manifest", study)
 }
 
 // DefaultWorstLoss is how much slower another workload may get: about what a

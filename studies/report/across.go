@@ -137,7 +137,6 @@ func (a *Across) Of(results ...AcrossResult) []string {
 	return names
 }
 
-// advise says what to do.
 func (a *Across) advise(s *Summary) string {
 	var losses []string
 	for _, w := range a.Workloads {
@@ -213,7 +212,6 @@ func (m *markdown) across(s *Summary) {
 		"workload, then measured in random order in every round, in fresh processes.")
 }
 
-// acrossText writes the table for a terminal.
 func acrossText(w io.Writer, s *Summary) error {
 	if s.Across == nil {
 		return nil

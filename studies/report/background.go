@@ -16,7 +16,6 @@ import (
 // follows as code.
 type Fact struct{ What, Text, Code string }
 
-// background says how the result was found.
 func background(s *Summary) []Fact {
 	f, e := s.Search, s.Study.Environment
 	facts := []Fact{
@@ -53,11 +52,6 @@ func background(s *Summary) []Fact {
 	if s.Winner != nil && s.Winner.Conditions != nil {
 		facts = append(facts, Fact{What: "while the winner was measured", Text: s.Winner.Conditions.String()})
 	}
-	if timeRows(s) == nil {
-		facts = append(facts,
-			Fact{What: "time", Text: fmt.Sprintf("compiling %s (beside the rest), checking %s, measuring %s",
-				page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))})
-	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text+f.Code == "" })
 }
 
@@ -76,7 +70,6 @@ func devicesText(trials map[string]int, confirmed []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// memoryText says what the arguments take.
 func memoryText(w studies.Work) string {
 	if w.Memory == 0 {
 		return ""
@@ -84,7 +77,6 @@ func memoryText(w studies.Work) string {
 	return "the arguments take " + page.Bytes(float64(w.Memory))
 }
 
-// deadText names the parameters that do nothing.
 func deadText(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -93,7 +85,6 @@ func deadText(names []string) string {
 		" never changed the machine code of a tried point; consider removing them from the manifest"
 }
 
-// spaceText counts the points and what the machine's limits rule out.
 func spaceText(f studies.SpaceFacts) string {
 	text := fmt.Sprintf("%.0f combinations, %d valid", f.Product, f.Valid)
 	if f.Removed() > 0 {
@@ -119,15 +110,13 @@ func regretText(r *trial.Regret) string {
 		page.Percent(r.Better()), page.WholePercent(r.Sure), guess)
 }
 
-// timeRow is a part of a study's time.
 type timeRow struct {
 	what, text, share string
 	seconds           float64
 }
 
 // timeRows says where the time went: what it went into, how much, and the share of the
-// search's own time, which what runs beside or after it has not. A study that was
-// recorded before time was kept has none.
+// search's own time, which what runs beside or after it has not.
 func timeRows(s *Summary) (rows []timeRow) {
 	spent := s.Study.Spending
 	total := (spent.Asking + spent.Waiting + spent.Looking + spent.Device + spent.Storing).Seconds()

@@ -27,7 +27,6 @@ type Suggestion struct {
 	recipe objective.Recipe
 }
 
-// suggestion returns what to do, nil for nothing.
 func suggestion(s *Summary) *Suggestion {
 	build := s.Study.Environment.Build
 	switch {

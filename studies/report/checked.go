@@ -62,7 +62,6 @@ func (c *Checked) Text() string {
 		page.Count(len(c.Layouts), "layout"), page.Count(len(c.Seeds), "seed"), c.worstText(), c.toleranceText())
 }
 
-// sentence says it of the winner.
 func (c *Checked) sentence() string {
 	if c.Program {
 		return "The winner passed its check command before it was measured and after every measurement."
@@ -92,7 +91,6 @@ func (c *Checked) toleranceText() string {
 // shownShapes is how many shapes a page lists; the JSON has all.
 const shownShapes = 12
 
-// shapesText lists the shapes.
 func (c *Checked) shapesText() string {
 	text := strings.Join(c.Shapes[:min(len(c.Shapes), shownShapes)], "; ")
 	if more := len(c.Shapes) - shownShapes; more > 0 {
@@ -101,7 +99,6 @@ func (c *Checked) shapesText() string {
 	return text
 }
 
-// seedsText lists the seeds, or how they range.
 func (c *Checked) seedsText() string {
 	if len(c.Seeds) > 3 {
 		return fmt.Sprintf("%d, from %d to %d", len(c.Seeds), slices.Min(c.Seeds), slices.Max(c.Seeds))
@@ -131,13 +128,11 @@ func checkedRows(s *Summary) (rows [][]string) {
 	if s.Default == nil || s.Winner == nil || s.Default.Checked == nil && s.Winner.Checked == nil {
 		return nil
 	}
-	if s.Study.Environment.Programs != nil {
-		return [][]string{{"check command", passedText(s.Default), passedText(s.Winner)}}
-	}
-	for _, fact := range []struct {
+	type fact struct {
 		what string
 		of   func(*Checked) string
-	}{
+	}
+	facts := []fact{
 		{"cases, each run twice on differently poisoned outputs",
 			func(c *Checked) string { return fmt.Sprint(len(c.Cases)) }},
 		{"shapes", func(c *Checked) string { return fmt.Sprintf("%d: %s", len(c.Shapes), c.shapesText()) }},
@@ -152,7 +147,12 @@ func checkedRows(s *Summary) (rows [][]string) {
 			}
 			return c.At.String()
 		}},
-	} {
+	}
+	if s.Study.Environment.Programs != nil {
+		facts = []fact{{"check command",
+			func(*Checked) string { return "passed, before it was measured and after every measurement" }}}
+	}
+	for _, fact := range facts {
 		row := []string{fact.what, "?", "?"}
 		for i, t := range []*Timed{s.Default, s.Winner} {
 			if t.Checked != nil {
@@ -162,13 +162,6 @@ func checkedRows(s *Summary) (rows [][]string) {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-func passedText(t *Timed) string {
-	if t.Checked == nil {
-		return "?"
-	}
-	return "passed, before it was measured and after every measurement"
 }
 
 // unchecked says why there is no such table although there is a winner.

@@ -70,13 +70,11 @@ func withGate(a Advice, s *Summary) Advice {
 
 // Against is the gate's word in a few: the speedup over what is run today, and the
 // verdict.
-func Against(g studies.Gating) string { return againstText(g.Verdict, g.Speedup) }
-
-func againstText(verdict string, speedup *float64) string {
-	if speedup == nil {
-		return verdict
+func Against(g studies.Gating) string {
+	if g.Speedup == nil {
+		return g.Verdict
 	}
-	return fmt.Sprintf("%.2f×, %s", *speedup, verdict)
+	return fmt.Sprintf("%.2f×, %s", *g.Speedup, g.Verdict)
 }
 
 // gateAction says what to do after the gate, empty where it changes nothing.

@@ -17,7 +17,6 @@ const headerMark = "/* Written by pawl: "
 // IsHeader reports whether we have written a file, as a header.
 func IsHeader(content []byte) bool { return bytes.HasPrefix(content, []byte(headerMark)) }
 
-// headerName returns the name of the generated header.
 func headerName(s studies.Study) string {
 	return escape.FileName(s.Kernel) + "_" + escape.FileName(s.Workload) + ".h"
 }

@@ -39,21 +39,11 @@ type Entry struct {
 	Interval *stats.Interval `json:"interval,omitempty"`
 	// Gate is what the gate said about the winner against what is run today; nil where
 	// nobody asked.
-	Gate *IndexGate `json:"gate,omitempty"`
+	Gate *studies.Gating `json:"gate,omitempty"`
 	// Suggests says that there is something to apply.
 	Suggests bool `json:"suggests"`
 	// Action is what to do, in a few words.
 	Action string `json:"action"`
-}
-
-// IndexGate is the gate's word in the index. Speedup is over what is run today, nil where
-// nothing was compared.
-type IndexGate struct {
-	Standing studies.Standing `json:"standing"`
-	Verdict  string           `json:"verdict"`
-	Reason   string           `json:"reason"`
-	Speedup  *float64         `json:"speedup,omitempty"`
-	Interval *stats.Interval  `json:"interval,omitempty"`
 }
 
 // Damaged is the verdict on a study that cannot be read.
@@ -106,16 +96,13 @@ func newEntry(s *Summary, folder string) Entry {
 		Study: s.Study.ID, Kernel: s.Study.Kernel, Workload: s.Study.Workload, Backend: s.Study.Backend,
 		Device:  s.Study.Environment.Device,
 		Created: s.Study.Created, Folder: folder, Verdict: s.Advice.Verdict, Sentence: s.Advice.Sentence,
-		Suggests: s.Suggestion != nil, Action: action(s),
+		Suggests: s.Suggestion != nil, Action: action(s), Gate: s.Gate,
 	}
 	if s.Winner != nil {
 		e.Milliseconds, e.Measure = &s.Winner.Milliseconds, s.Study.Environment.Measure
 	}
 	if s.Evidence != nil {
 		e.Speedup, e.Interval = &s.Evidence.Speedup, &s.Evidence.Interval
-	}
-	if g := s.Gate; g != nil {
-		e.Gate = &IndexGate{g.Standing, g.Verdict, g.Reason, g.Speedup, g.Interval}
 	}
 	return e
 }
@@ -130,7 +117,6 @@ func (e Entry) ToDo() string {
 
 const nothingToDo, applied = "nothing", "applied"
 
-// action says what to do with a study's result.
 func action(s *Summary) string {
 	if s.Study.Applied != "" {
 		return applied + " " + s.Study.Applied
@@ -222,9 +208,7 @@ func publish(ctx context.Context, store *studies.Store, out string, s *Summary) 
 	if before := predecessor(out, all, s.Study); before != 0 {
 		// Its page was just written over. Trouble with it must not keep this one's back.
 		if older, err := Read(ctx, store, before); err == nil {
-			files, err := WriteAll(studyFolder(out, all, before), older)
-			changed.Written = append(changed.Written, files.Written...)
-			if err != nil {
+			if err := changed.writeAll(studyFolder(out, all, before), older); err != nil {
 				return changed, err
 			}
 		}
@@ -232,6 +216,13 @@ func publish(ctx context.Context, store *studies.Store, out string, s *Summary) 
 	written, err := writeIndex(ctx, store, out, all, s)
 	changed.Written = append(changed.Written, written...)
 	return changed, err
+}
+
+// writeAll writes one more study's pages.
+func (f *Files) writeAll(folder string, s *Summary) error {
+	files, err := WriteAll(folder, s)
+	f.Written = append(f.Written, files.Written...)
+	return err
 }
 
 // Forget deletes a study with its pages. What it kept behind comes to the front.
@@ -274,11 +265,9 @@ func PublishAll(ctx context.Context, store *studies.Store, out string) (changed 
 			continue
 		}
 		s, err := Read(ctx, store, study.ID)
-		if err != nil {
-			return changed, err
+		if err == nil {
+			err = changed.writeAll(studyFolder(out, all, study.ID), s)
 		}
-		files, err := WriteAll(studyFolder(out, all, study.ID), s)
-		changed.Written = append(changed.Written, files.Written...)
 		if err != nil {
 			return changed, err
 		}
@@ -288,7 +277,6 @@ func PublishAll(ctx context.Context, store *studies.Store, out string) (changed 
 	return changed, err
 }
 
-// studyFolder is where a study's pages are.
 func studyFolder(out string, all []studies.Study, id int64) string {
 	return filepath.Join(out, filepath.FromSlash(Folders(all)[id]))
 }

@@ -68,7 +68,7 @@ func (e Entry) Against() string {
 	if e.Gate == nil || e.Gate.Standing == studies.Undecided {
 		return page.Unknown
 	}
-	return againstText(e.Gate.Verdict, e.Gate.Speedup)
+	return Against(*e.Gate)
 }
 
 // otherPages are those below a folder that were written and are not in the index, newest

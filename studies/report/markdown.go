@@ -161,7 +161,6 @@ func (m *markdown) notes(s *Summary) {
 	m.Line("")
 }
 
-// builds says how to build the winner by hand.
 func (m *markdown) builds(s *Summary) {
 	g := s.Suggestion
 	if g == nil || g.Header != "" && g.Libraries == "" && launchText(s.Winner) == "" {

@@ -39,7 +39,6 @@ func (s *Summary) better() string {
 	return "faster"
 }
 
-// speedupMeaning says what a speedup is.
 func speedupMeaning(s *Summary) string {
 	if m := s.Study.Environment.Measure; m != nil {
 		return fmt.Sprintf("A speedup above 1 means better, by %s;", code(m.Formula))

@@ -43,7 +43,6 @@ func otherSources(ctx context.Context, store *studies.Store, all []studies.Study
 		"%d, whose verdict was: %s, %s", before.ID, confirmed.Advice.Verdict, confirmed.Figures()), ", ") + "."}
 }
 
-// outdated says that the kernel was changed after the study.
 func (s *Summary) outdated() bool { return s.Sources != nil && s.Sources.Newer }
 
 // applicable is the suggestion, nil where the kernel was changed after it.
@@ -60,12 +59,4 @@ func (s *Summary) Standing() string {
 		return string(s.Advice.Verdict) + ", before the kernel was changed"
 	}
 	return string(s.Advice.Verdict)
-}
-
-// Tone is the color of the verdict on a page.
-func (s *Summary) Tone() string {
-	if s.outdated() {
-		return "plain"
-	}
-	return s.Advice.Verdict.Tone()
 }

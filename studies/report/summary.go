@@ -63,8 +63,6 @@ type Summary struct {
 	Front []FrontPoint `json:"pareto_front,omitempty"`
 	// Sizes are the workloads of the kernel that were tuned on this device; nil where its work is unknown.
 	Sizes []Sized `json:"sizes,omitempty"`
-	// Curve is the best time after each trial, for the picture.
-	Curve []CurvePoint `json:"curve,omitempty"`
 
 	trials []trial.Trial // for pictures
 }
@@ -136,13 +134,6 @@ type FailureGroup struct {
 	Detail  string          `json:"detail,omitempty"`
 }
 
-// CurvePoint is the best time known after a trial.
-type CurvePoint struct {
-	Trial        int     `json:"trial"`
-	Milliseconds float64 `json:"milliseconds"`
-	Best         float64 `json:"best"`
-}
-
 // Summarise computes the facts of a study from its record, and from what the gate said
 // about its points.
 func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) (Summary, error) {
@@ -155,7 +146,6 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 		trials:    past.Trials,
 		Search:    searchFacts(past),
 		Failures:  failureGroups(past),
-		Curve:     bestSoFar(past.Trials),
 		Suspected: search.ReferenceSuspected(past.Trials, true),
 	}
 	summary.Importances = confirm.Importances(s, search.Timed(past.Trials))
@@ -347,7 +337,6 @@ func searchFacts(past trial.Past) SearchFacts {
 	return f
 }
 
-// failureGroups counts the failures of trials and rounds, most frequent first.
 func failureGroups(past trial.Past) []FailureGroup {
 	var groups []FailureGroup
 	count := func(point space.Point, f *objective.Failure) {
@@ -369,20 +358,4 @@ func failureGroups(past trial.Past) []FailureGroup {
 	}
 	slices.SortStableFunc(groups, func(a, b FailureGroup) int { return b.Count - a.Count })
 	return groups
-}
-
-func bestSoFar(trials []trial.Trial) []CurvePoint {
-	var points []CurvePoint
-	best := 0.0
-	for _, t := range trials {
-		if !t.OK() {
-			continue
-		}
-		ms := t.Outcome.Milliseconds()
-		if best == 0 || ms < best {
-			best = ms
-		}
-		points = append(points, CurvePoint{t.Number, ms, best})
-	}
-	return points
 }

@@ -153,7 +153,6 @@ func (e *Evidence) least() float64 {
 	return e.Least
 }
 
-// doubt says why a gain is not proven.
 func (e *Evidence) doubt() string {
 	if e.Interval.Bounded() {
 		return "the 95 % interval includes no gain at all"

@@ -18,7 +18,6 @@ type Why struct {
 	before, after profile.Facts // of the default and the winner, for pictures
 }
 
-// mostNext is how much advice a page has.
 const mostNext = 3
 
 // whyFaster compares the default with the winner, by the counters that were recorded and by what

@@ -31,7 +31,6 @@ type Farm struct {
 	Priority int
 }
 
-// openFarm opens what is tuned on the machines of a farm.
 func openFarm(ctx context.Context, o Options) (*subject, error) {
 	if err := o.checkFarm(); err != nil {
 		return nil, err

@@ -99,7 +99,6 @@ func open(ctx context.Context, o Options) (*subject, error) {
 	return openKernel(ctx, o)
 }
 
-// openKernel opens a kernel on this machine.
 func openKernel(ctx context.Context, o Options) (*subject, error) {
 	machine := devices.Here(devices.Options{
 		Compiler: o.Study.Compiler, Cache: o.Cache, CompileTimeout: o.Study.CompileTimeout,

@@ -51,7 +51,6 @@ func (r *run) choose(ctx context.Context) (study studies.Study, past trial.Past,
 	return study, past, unlock, nil
 }
 
-// describe returns the head of a new study.
 func (r *run) describe() studies.Study {
 	study := r.head
 	study.Sampler, study.Seed = r.Study.Sampler, r.Study.Seed

@@ -74,7 +74,6 @@ func (d *Display) Start(study studies.Study, past trial.Past, pool *space.Pool) 
 	}
 }
 
-// startBars sets up the lines that change in place.
 func (d *Display) startBars(f *os.File) {
 	d.last.Store(&search.Progress{})
 	progress := mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(150*time.Millisecond))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	pages "pawl/internal/page"
 	"pawl/studies"
@@ -83,7 +82,7 @@ func (d *comparePage) fill() {
 	row("sampler", func(s *report.Summary) string { return s.Study.Sampler })
 	row("compiler", func(s *report.Summary) string { return s.Study.Environment.Compiler })
 	row("driver", func(s *report.Summary) string { return s.Study.Environment.Driver })
-	row("sources", func(s *report.Summary) string { return shortDigest(s.Study.Source) })
+	row("sources", func(s *report.Summary) string { return s.Study.Source })
 	row("verdict", func(s *report.Summary) string { return string(s.Advice.Verdict) })
 	row("trials", func(s *report.Summary) string {
 		return fmt.Sprintf("%d, %d failed, in %s", s.Search.Asked, s.Search.Failed, pages.Seconds(s.Search.Seconds))
@@ -124,7 +123,6 @@ func timedText(s *report.Summary, t *report.Timed) string {
 	return fmt.Sprintf("%s (%s)", s.Written(t.Milliseconds), s.WrittenInterval(t.Interval))
 }
 
-// differ lists the parameters in which the best points are not the same.
 func (d *comparePage) differ() {
 	best := func(s *report.Summary) *report.Timed {
 		switch {
@@ -177,12 +175,4 @@ func (d *comparePage) warn() {
 	d.Warnings = append(d.Warnings,
 		"Times of different studies were not measured together. For a decision, measure together: pawl gate compares them, "+
 			"interleaved.")
-}
-
-// shortDigest is the beginning of a digest, and a record's name as it is.
-func shortDigest(source string) string {
-	if strings.Contains(source, " ") {
-		return source
-	}
-	return fmt.Sprintf("%.12s", source)
 }

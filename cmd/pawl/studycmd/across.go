@@ -14,7 +14,6 @@ import (
 	"pawl/studies/across"
 )
 
-// acrossOptions are the flags of pawl studies across.
 type acrossOptions struct {
 	console.Common
 	kernel string
@@ -79,7 +78,6 @@ func runAcross(ctx context.Context, env console.Environment, o acrossOptions, ar
 	return nil
 }
 
-// announceAcross says which workload the winner is measured on.
 func announceAcross(env console.Environment) func(studies.WorkloadFacts) {
 	return func(w studies.WorkloadFacts) {
 		fmt.Fprintf(env.Stderr, "measuring the winner and the default on workload %s (%s)\n", escape.Line(w.Name),

@@ -16,7 +16,6 @@ import (
 	"pawl/studies/report"
 )
 
-// applyOptions are the flags of pawl apply.
 type applyOptions struct {
 	console.Common
 	apply.Options

@@ -22,7 +22,6 @@ import (
 	"pawl/studies/tune"
 )
 
-// askOptions are the flags of pawl ask.
 type askOptions struct {
 	console.Common
 	trial.Goals

@@ -16,7 +16,6 @@ import (
 	"pawl/studies"
 )
 
-// copyOptions are the flags of pawl studies copy.
 type copyOptions struct {
 	console.Common
 	study int // 0 for all

@@ -19,7 +19,6 @@ import (
 	"pawl/studies/tune"
 )
 
-// dispatchOptions are the flags of pawl dispatch.
 type dispatchOptions struct {
 	console.Common
 	points, finalists, rounds int // 0 for the library's own

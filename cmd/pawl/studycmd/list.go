@@ -93,11 +93,9 @@ func readLines(ctx context.Context, store *studies.Store) ([]line, error) {
 	return lines, group.Wait()
 }
 
-// lineHeader are the columns of a line.
 var lineHeader = []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "confirmed",
 	"speedup", "verdict", "time", "ended"}
 
-// row are a line's cells for a terminal.
 func (l line) row() []string {
 	if l.Damaged != "" {
 		return []string{fmt.Sprint(l.ID), "?", "?", "?", "?", "?", "?", "?", "?", "?", "?", "damaged"}

@@ -43,7 +43,6 @@ func ReportCommand(env console.Environment) *cli.Command {
 	}
 }
 
-// reportAll writes the pages of all studies, and says where they are.
 func reportAll(ctx context.Context, env console.Environment, o console.Common, arguments []string) error {
 	if len(arguments) > 0 || o.JSON {
 		return console.Usagef("--all takes no study and prints no JSON")

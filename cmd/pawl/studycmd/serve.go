@@ -11,7 +11,6 @@ import (
 	"pawl/studies"
 )
 
-// serveOptions are the flags of pawl serve.
 type serveOptions struct {
 	console.Common
 	baseline, address string

@@ -13,7 +13,6 @@ import (
 	"pawl/search/simulate"
 )
 
-// raceOptions are the flags of pawl simulate.
 type raceOptions struct {
 	console.Common
 	simulate.Options

@@ -59,7 +59,6 @@ func Command(env console.Environment) *cli.Command {
 	}
 }
 
-// options are the flags of pawl studies.
 type options struct {
 	console.Common
 	record string // to export instead of a study

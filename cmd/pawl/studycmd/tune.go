@@ -19,7 +19,6 @@ import (
 	"pawl/studies/tune"
 )
 
-// tuneOptions are the flags of pawl tune.
 type tuneOptions struct {
 	console.Common
 	trial.Goals
@@ -130,17 +129,17 @@ func TuneCommand(env console.Environment) *cli.Command {
 			if o.kernel, err = console.AtMostOne(c.Args().Slice(), "kernel"); err != nil {
 				return err
 			}
-			if o.given = c.FlagNames(); o.gate && o.Backend == tune.Replay {
-				return console.Usagef("--gate cannot be combined with --backend replay")
+			o.given = c.FlagNames()
+			for _, name := range []string{"gate", "profile"} {
+				if o.Backend == tune.Replay && c.Bool(name) {
+					return console.Usagef("--%s cannot be combined with --backend replay", name)
+				}
 			}
 			if o.quick && c.IsSet("budget") {
 				return console.Usagef("--quick is a budget of %v: leave out --budget", trial.QuickBudget)
 			}
 			if o.quick {
 				o.Budget, o.Finalists = trial.QuickBudget, 1
-			}
-			if o.profile && o.Backend == tune.Replay {
-				return console.Usagef("--profile cannot be combined with --backend replay")
 			}
 			if o.on == "" && (o.farm != "" || o.priority != 0) {
 				return console.Usagef("--farm and --priority are for a farm: --on LABEL says which of its machines")
