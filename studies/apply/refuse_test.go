@@ -132,19 +132,6 @@ func TestAnotherWorkloadMustNotPay(t *testing.T) {
 	}
 }
 
-// A study that does not say which workloads there are is asked to find out.
-func TestAnOlderStudyOfSeveralWorkloads(t *testing.T) {
-	more := strings.Replace(manifest, "  small: {N: 4}\n", "  small: {N: 4}\n  large: {N: 400}\n", 1)
-	b := newBench(t, finding{speedup: 2, rounds: 6, manifest: more})
-	if _, err := b.prepare(t, Options{Manifest: true}); err == nil ||
-		!strings.Contains(err.Error(), "was not measured on large") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := b.prepare(t, Options{}); err != nil {
-		t.Errorf("the header is of one workload: %v", err)
-	}
-}
-
 func TestTheWorstLossIsAShare(t *testing.T) {
 	for text, want := range map[string]float64{"": 0.03, "3%": 0.03, "0%": 0, "0.5": 0.5, "100 %": 1} {
 		if got, err := ParseLoss(text); got != want || err != nil {

@@ -153,8 +153,8 @@ func action(s *Summary) string {
 func IndexMarkdown(w io.Writer, entries []Entry) error {
 	m := &page.Markdown{}
 	m.Paragraph("# Suggestions")
-	m.Paragraph("Each line is the newest confirmed study of a kernel, a workload and a device, with the sources that were " +
-		"tuned last; `pawl report STUDY` writes the pages of another one.")
+	m.Paragraph("Each line is the newest confirmed study of a kernel, a workload and a device, with the sources that " +
+		"were tuned last; `pawl report STUDY` writes the pages of another one.")
 	var rows [][]string
 	for _, e := range entries {
 		rows = append(rows, e.row())
@@ -218,7 +218,6 @@ func publish(ctx context.Context, store *studies.Store, out string, s *Summary) 
 	return changed, err
 }
 
-// writeAll writes one more study's pages.
 func (f *Files) writeAll(folder string, s *Summary) error {
 	files, err := WriteAll(folder, s)
 	f.Written = append(f.Written, files.Written...)

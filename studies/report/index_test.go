@@ -179,8 +179,8 @@ func TestAChangedKernelComesToTheFront(t *testing.T) {
 		t.Error(front)
 	}
 	before := read(place, asideFolder(2), MarkdownName)
-	if !strings.HasPrefix(before, "# scale, small: apply, before the kernel was changed\n\nThe kernel has changed: study 5 "+
-		"is newer") || strings.Contains(before, "Apply it") || !exists(filepath.Join(out, place, asideFolder(2),
+	if !strings.HasPrefix(before, "# scale, small: apply, before the kernel was changed\n\nThe kernel has changed: study "+
+		"5 is newer") || strings.Contains(before, "Apply it") || !exists(filepath.Join(out, place, asideFolder(2),
 		"scale_small.h")) {
 		t.Error(before)
 	}
@@ -209,8 +209,8 @@ func TestAnAppliedStudyLeavesNothingToDo(t *testing.T) {
 		t.Errorf("%q, %q", e.ToDo(), e.Action)
 	}
 	var page bytes.Buffer
-	if err := Markdown(&page, s); err != nil || !strings.Contains(page.String(), "\nApplied 2026-01-03 04:05 UTC on branch "+
-		"tuned. Again: `pawl apply 7` writes") {
+	if err := Markdown(&page, s); err != nil || !strings.Contains(page.String(), "\nApplied 2026-01-03 04:05 UTC on "+
+		"branch tuned. Again: `pawl apply 7` writes") {
 		t.Errorf("%v\n%s", err, &page)
 	}
 }

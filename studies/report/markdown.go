@@ -127,8 +127,8 @@ func (m *markdown) apply(s *Summary) {
 		m.Paragraph("%s %s. Undo it: %s.", lead, code(s.applying()),
 			code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName))))
 	default:
-		m.Paragraph("%s %s writes %s into the kernel's folder (here, for an embedded kernel). Compile the source with it, as "+
-			"below. Undo it: delete that file.", lead, code(s.applying()), code(g.Header))
+		m.Paragraph("%s %s writes %s into the kernel's folder (here, for an embedded kernel). Compile the source with it, "+
+			"as below. Undo it: delete that file.", lead, code(s.applying()), code(g.Header))
 		m.Code("sh", g.Command)
 	}
 }

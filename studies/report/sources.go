@@ -18,8 +18,8 @@ type OtherSources struct {
 	Sentence string `json:"sentence"`
 }
 
-// otherSources returns the study in front where that is of newer sources; of a study that confirms nothing, the one that
-// was confirmed before the kernel was changed; and nil for none.
+// otherSources returns the study in front where that is of newer sources; of a study that confirms nothing, the one
+// that was confirmed before the kernel was changed; and nil for none.
 func otherSources(ctx context.Context, store *studies.Store, all []studies.Study, s *Summary) *OtherSources {
 	subject, source := SubjectOf(s.Study), s.Study.Source
 	if front, found := FrontStudies(all)[subject]; found && front.Source != source {

@@ -7,7 +7,6 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/search/trial"
 )
 
 // Text writes the result for a terminal: what happened, how sure that is,
@@ -50,7 +49,7 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	}
 	f := s.Search
 	fmt.Fprintf(w, "\n%s in %.0f s: %d measured, %d failed%s%s\n", page.Count(f.Asked, "trial"), f.Seconds, f.OK,
-		f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
+		f.Failed, failureText(s), abandonedText(f.Abandoned))
 	if text := regretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}
@@ -84,16 +83,11 @@ func timedRow(s *Summary, t Named) []string {
 }
 
 // abandonedText counts the trials that were compiling when the search ended.
-func abandonedText(n int, ended trial.Ending) string {
-	switch {
-	case n == 0:
+func abandonedText(n int) string {
+	if n == 0 {
 		return ""
-	case ended == trial.Stopped:
-		return fmt.Sprintf(", %d abandoned when it was stopped", n)
-	case ended == trial.BudgetSpent:
-		return fmt.Sprintf(", %d abandoned when the time was over", n)
 	}
-	return fmt.Sprintf(", %d abandoned when the search ended", n)
+	return fmt.Sprintf(", %d abandoned at the end", n)
 }
 
 func failureText(s *Summary) string {

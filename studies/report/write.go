@@ -55,8 +55,8 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 	return changed, nil
 }
 
-// removePages removes the pages of a study with its header, and their folder where nothing else is in it. It returns the
-// header's path, empty for none.
+// removePages removes the pages of a study with its header, and their folder where nothing else is in it. It returns
+// the header's path, empty for none.
 func removePages(dir string, s studies.Study) (header string, err error) {
 	if header, err = removeHeader(filepath.Join(dir, headerName(s))); err != nil {
 		return header, err

@@ -138,7 +138,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	return s, nil
 }
 
-// warn says what costs nothing to know before a budget is spent, once: a study that is resumed may open its kernel again.
+// warn says what costs nothing to know before a budget is spent; once, as a resumed study may open its kernel again.
 func (r *run) warn() {
 	place, measures := r.place.(here)
 	if !measures {
@@ -197,7 +197,6 @@ func target(ctx context.Context, k *kernels.Kernel, o Options) (t devices.Target
 	return t, pool, err
 }
 
-// describeKernel returns what a kernel and its device say of a study's head.
 func describeKernel(t devices.Target, device objective.Environment,
 	roofline objective.Roofline) (head studies.Study, err error) {
 	k := t.Kernel

@@ -66,7 +66,6 @@ func ApplyCommand(env console.Environment) *cli.Command {
 	}
 }
 
-// applied is the result of pawl apply for programs.
 type applied struct {
 	Study   int64    `json:"study"`
 	Winner  string   `json:"winner"`

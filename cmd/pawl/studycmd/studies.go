@@ -64,7 +64,6 @@ type options struct {
 	record string // to export instead of a study
 }
 
-// readStudy reads the study that the arguments name, or the last one.
 func readStudy(ctx context.Context, env console.Environment, o options,
 	arguments []string) (studies.Study, trial.Past, error) {
 	store, study, err := console.OpenStudy(ctx, env, o.Common, arguments)
@@ -114,7 +113,6 @@ func trialNote(t trial.Trial) string {
 	return string(t.Outcome.Stop)
 }
 
-// exportStudy prints a study, or a record, as a record.
 func exportStudy(ctx context.Context, env console.Environment, o options, arguments []string) error {
 	if o.record != "" && len(arguments) > 0 {
 		return console.Usagef("a study or a --record, not both")
