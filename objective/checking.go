@@ -84,7 +84,7 @@ func (f *fuzzer) foresee(point space.Point, cases []check.Case, most int) int {
 
 func (f *fuzzer) follow(ctx context.Context, s *worker.Session, plan check.Plan) (*Failure, error) {
 	fault, err := f.checker.Check(ctx, s, plan)
-	return faultFailure(Fuzz, fault), err
+	return f.runner.failure(fault), err
 }
 
 func (f *fuzzer) check(ctx context.Context, s *worker.Session, p Prepared, cases ...check.Case) (*Failure, error) {

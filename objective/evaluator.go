@@ -22,8 +22,11 @@ import (
 type Options struct {
 	// Stopping decides how many samples a benchmark takes.
 	Stopping Stopping
-	// RunTimeout is how long one run of a kernel may take. Zero means 10 s.
+	// RunTimeout is how long one run of a kernel may take. Zero means 10 s. Points beside the default have less where
+	// the default is quick.
 	RunTimeout time.Duration
+	// Budget is the time of the whole search, of which a point that hangs may cost a tenth. Zero means any.
+	Budget time.Duration
 	// QuickCases is the number of shapes that every trial is checked on beside
 	// the workload itself. Zero means 5.
 	QuickCases int
@@ -54,7 +57,6 @@ type Evaluator struct {
 	*fuzzer
 	*verifier
 	*worker.Residents
-	initial   space.Point // the default point
 	backend   Backend
 	facts     Facts
 	options   Options
@@ -77,7 +79,6 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	options.QuickCases = cmp.Or(options.QuickCases, quick)
 	options.Caches = cmp.Or(options.Caches, worker.Caches(k.On().Caches))
 	e := &Evaluator{
-		initial:   k.Default(),
 		backend:   b,
 		facts:     facts,
 		options:   options,
@@ -94,6 +95,8 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		ready:   e.oracle.Ready,
 		restore: e.compileAgain,
 		allowed: options.RunTimeout,
+		budget:  options.Budget,
+		initial: k.Default(),
 	}
 	e.fuzzer = &fuzzer{
 		kernel:   k,
@@ -318,7 +321,7 @@ func (e *Evaluator) warm(ctx context.Context, slot worker.Slot, client *worker.C
 	if slot.Watched() {
 		return nil
 	}
-	return e.onDevice.Answer(ctx, client, e.initial, e.WorkloadCase())
+	return e.onDevice.Answer(ctx, client, e.runner.initial, e.WorkloadCase())
 }
 
 // Anticipate works out the right answers that a point will be checked against,

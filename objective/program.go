@@ -47,7 +47,9 @@ func (byProgram) Load(_ context.Context, s check.Subject, _ check.Case) (worker.
 // Check runs the program once for every case, of which there is one: the workload.
 func (p byProgram) Check(ctx context.Context, s *worker.Session, plan check.Plan) (*worker.Fault, error) {
 	for i, load := range plan.Loads {
+		ended := s.Clock()
 		fault, err := p.Program.Check(ctx, Binary{Path: load.Module}, s.Allowed)
+		ended()
 		if fault != nil || err != nil {
 			return fault, err
 		}

@@ -3,8 +3,10 @@ package objective
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
+	"pawl/internal/page"
 	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/space"
@@ -18,7 +20,42 @@ type runner struct {
 	ready func(context.Context, space.Point) error
 	// restore compiles again what a point needs, where a file was damaged.
 	restore func(context.Context, space.Point) error
-	allowed time.Duration // of each call
+	// allowed is how long each call of the default may take; budget is as in [Options].
+	allowed, budget time.Duration
+	initial         space.Point
+	usual           atomic.Int64 // the default's longest call, in nanoseconds; 0 before it has run
+}
+
+const (
+	// A point that takes so many times as long as the default hangs, or is of no use.
+	mostTimes = 20
+	// trialShare is the part of a budget that one call may take. A point that hangs is tried twice.
+	trialShare = 0.05
+	// Less than this, or so many times what the default takes, says nothing on a busy machine.
+	leastAllowed = time.Second
+	leastTimes   = 3
+)
+
+// limit is how long each call of a point may take.
+func (r *runner) limit(point space.Point) time.Duration {
+	usual := time.Duration(r.usual.Load())
+	if point == r.initial || usual == 0 {
+		return r.allowed
+	}
+	most := mostTimes * usual
+	if r.budget > 0 {
+		most = min(most, time.Duration(trialShare*float64(r.budget)))
+	}
+	return min(r.allowed, max(most, leastTimes*usual, leastAllowed))
+}
+
+// failure is that of a check; one for taking too long says what the default takes.
+func (r *runner) failure(fault *worker.Fault) *Failure {
+	failure := faultFailure(Fuzz, fault)
+	if usual := r.usual.Load(); failure != nil && fault.Kind == worker.Hung && usual > 0 {
+		failure.Detail += "; the default answers within " + page.Milliseconds(float64(usual)/1e6)
+	}
+	return failure
 }
 
 // run does something in a worker, with a device reserved for the point. It fails a kernel that
@@ -74,13 +111,16 @@ func (r *runner) once(ctx context.Context, subject check.Subject,
 		}
 		defer ended()
 	}
-	s, err := r.workers.Take(ctx, slot, r.allowed)
+	s, err := r.workers.Take(ctx, slot, r.limit(subject.Point))
 	defer r.workers.Return(s)
 	if err == nil {
 		err = do(s)
 	}
 	if err != nil {
 		return false, err
+	}
+	if subject.Point == r.initial {
+		r.usual.Store(max(r.usual.Load(), int64(s.Longest)))
 	}
 	return s.Doubtful(), subject.Module.Damaged(true)
 }

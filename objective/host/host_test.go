@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -219,6 +220,17 @@ func (b *bench) measure(t *testing.T, text string, incumbent float64) objective.
 }
 
 var addFiles = map[string]string{"kernel.yaml": addManifest, "add.c": misbehaving, "reference.c": addReference}
+
+// A point that hangs costs a share of the budget, and not all that a slow default may take.
+func TestHangCostsAShareOfTheBudget(t *testing.T) {
+	b := open(t, addFiles, host.Options{}).with(t, objective.Options{RunTimeout: time.Hour, Budget: 10 * time.Second})
+	b.measure(t, "", 0)
+	failure := b.measure(t, "MODE=hangs", 0).Failure
+	if failure == nil || failure.Reason != "hung" ||
+		!regexp.MustCompile(`^no answer after [\d.]+s .*; the default answers within [\d.]+ m?s$`).MatchString(failure.Detail) {
+		t.Errorf("%v", failure)
+	}
+}
 
 func TestEachMisbehaviorCostsOneTrial(t *testing.T) {
 	b := open(t, addFiles, host.Options{})

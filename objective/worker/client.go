@@ -33,7 +33,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -73,13 +72,17 @@ type Command struct {
 	signal func(pid int) // tests inject a process that does not die
 }
 
-// errTimeAllowed is the cause of a context that Allow has ended.
-var errTimeAllowed = errors.New("the time allowed is over")
+// allowance is the cause of a context that Allow has ended.
+type allowance time.Duration
+
+func (a allowance) Error() string {
+	return fmt.Sprintf("no answer after %v", time.Duration(a).Round(10*time.Millisecond))
+}
 
 // Allow bounds the time of a call. A call that takes longer returns a Fault of
 // kind Hung; a call whose own context ends returns that context's error.
 func Allow(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, d, errTimeAllowed)
+	return context.WithTimeoutCause(ctx, d, allowance(d))
 }
 
 // Client is the near end of a worker. Calls must not overlap. After a call has

@@ -76,8 +76,8 @@ func (c *Client) await(ctx context.Context, sent <-chan error) (answered, error)
 	case <-c.output.Flooded():
 		return answered{}, c.fail(&Fault{Kind: Flooded, Detail: fmt.Sprintf("over %d bytes", c.command.OutputLimit)})
 	case <-ctx.Done():
-		if errors.Is(context.Cause(ctx), errTimeAllowed) {
-			return answered{}, c.fail(&Fault{Kind: Hung, Detail: "no answer in the time allowed"})
+		if over, ok := errors.AsType[allowance](context.Cause(ctx)); ok {
+			return answered{}, c.fail(&Fault{Kind: Hung, Detail: over.Error()})
 		}
 		c.finish()
 		return answered{}, context.Cause(ctx)

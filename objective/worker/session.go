@@ -51,6 +51,8 @@ type Session struct {
 	Client  *Client
 	Slot    Slot
 	Allowed time.Duration
+	// Longest is how long the longest call took.
+	Longest time.Duration
 	// Loading is how long it took to get the kernel to a device that keeps things.
 	Loading time.Duration
 	// distrusted says that a kernel wrote where it must not, so that what the
@@ -78,15 +80,17 @@ func (s *Session) Doubtful() bool { return s.damaged && s.served }
 
 // Load gets a kernel and its arguments ready.
 func (s *Session) Load(ctx context.Context, load Load) (*Fault, error) {
-	ctx, cancel := Allow(ctx, s.Allowed)
-	defer cancel()
-	return s.split(s.Client.Load(ctx, load))
+	_, fault, err := call(ctx, s, s.Allowed, load, func(ctx context.Context, load Load) (struct{}, error) {
+		return struct{}{}, s.Client.Load(ctx, load)
+	})
+	return fault, err
 }
 
 // Check takes steps on a device that compares by itself. At is the step that a
 // fault belongs to.
 func (s *Session) Check(ctx context.Context, steps []Step,
 	judge func(int, Result) bool) (at int, fault *Fault, err error) {
+	defer s.Clock()()
 	at, err = s.Client.Check(ctx, s.Allowed, steps, judge)
 	fault, err = s.split(err)
 	return at, fault, err
@@ -134,9 +138,16 @@ func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argu
 	do func(context.Context, A) (R, error)) (R, *Fault, error) {
 	ctx, cancel := Allow(ctx, allowed)
 	defer cancel()
+	defer s.Clock()()
 	result, err := do(ctx, argument)
 	fault, err := s.split(err)
 	return result, fault, err
+}
+
+// Clock notes how long a call takes, up to when what it returns is called.
+func (s *Session) Clock() func() {
+	start := time.Now()
+	return func() { s.Longest = max(s.Longest, time.Since(start)) }
 }
 
 func (s *Session) split(err error) (*Fault, error) {

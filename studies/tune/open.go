@@ -113,7 +113,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		return nil, err
 	}
 	how := o.Study.Measuring()
-	how.Stopping.Time = o.BenchTime
+	how.Stopping.Time, how.Budget = o.BenchTime, o.Study.Budget
 	b, err := machine.Open(ctx, t, how)
 	if err != nil {
 		return nil, err
