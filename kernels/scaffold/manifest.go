@@ -2,6 +2,8 @@ package scaffold
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,12 +14,13 @@ import (
 type description struct {
 	name, backend, source, reference string
 	signature
-	macros  []macro
-	globals []global
-	vector  bool     // it has the processor's vector instructions
-	threads bool     // it has OpenMP's pragmas, which a compiler skips unless told
-	fixed   []string // macros that have a number whatever the compiler is told
-	open    []string
+	macros   []macro
+	globals  []global
+	vector   bool     // it has the processor's vector instructions
+	parallel bool     // it has OpenMP's pragmas, which a compiler skips unless told
+	threads  string   // how many threads they ask for
+	fixed    []string // macros that have a number whatever the compiler is told
+	open     []string
 }
 
 // todo notes something that a person has to look at, and returns it as a comment.
@@ -47,15 +50,18 @@ func (d *description) manifest() string {
 	}
 	numbers := 0
 	for _, t := range d.template {
-		switch {
-		case t.isType():
-		case t.kind == "bool":
-			line("  %s: {values: [false, true], default: false}", t.parameter())
-			numbers++
-		default:
-			line("  %s: {values: [1, 2, 4, 8], default: 1}%s", t.parameter(), d.todo("the values of the template's %s", t.name))
-			numbers++
+		if t.isType() {
+			continue
 		}
+		values, look := "[false, true]", ""
+		if t.kind != "bool" {
+			values = list(t.macro().values())
+			if t.guessed {
+				look = d.todo("the values of the template's %s", t.name)
+			}
+		}
+		line("  %s: {values: %s, default: %s}%s", t.parameter(), values, t.value, look)
+		numbers++
 	}
 	if len(d.macros)+numbers == 0 {
 		name, values, flag := "LEVEL", "[1, 2, 3]", "-O{LEVEL}"
@@ -69,29 +75,44 @@ func (d *description) manifest() string {
 	}
 	dims := d.dimensions()
 	var sizes []string
-	longest := len(dims)
-	if longest == 1 {
-		for _, p := range d.parameters {
-			longest = max(longest, 1+p.power)
+	longest := 1
+	for _, p := range d.parameters {
+		if p.pointer {
+			longest = max(longest, len(d.shape(p)))
 		}
 	}
+	within := d.within()
 	for _, dim := range dims {
-		sizes = append(sizes, fmt.Sprintf("%s: %d", dim, size(longest)))
+		usual := size(longest)
+		if within[dim] != "" {
+			usual = 5
+		}
+		sizes = append(sizes, fmt.Sprintf("%s: %d", dim, usual))
 	}
 	line("workloads:")
 	line("  small: {%s}%s", strings.Join(sizes, ", "), d.todo("the sizes of your workload"))
+	if len(within) > 0 {
+		var rules []string
+		for _, dim := range slices.Sorted(maps.Keys(within)) {
+			rules = append(rules, fmt.Sprintf("%s <= %s", dim, within[dim]))
+		}
+		line("domain: [%s]", strings.Join(rules, ", "))
+	}
 	line("args:")
 	for _, p := range d.parameters {
-		d.argument(line, p, dims)
+		d.argument(line, p)
 	}
 	d.symbols(line)
 	if d.backend == kernels.CUDA {
 		d.launch(line, dims)
 	}
+	if d.threads != "" {
+		line("launch: {threads: %s}", d.threads)
+	}
 	if d.vector {
 		flags = strings.TrimPrefix(flags+`", "-march=native`, `", "`)
 	}
-	if d.threads {
+	if d.parallel {
 		flags = strings.TrimPrefix(flags+`", "-fopenmp`, `", "`)
 	}
 	if flags != "" {
@@ -106,7 +127,7 @@ func (d *description) entry() string {
 	if strings.ContainsAny(name, "<{:") {
 		name = fmt.Sprintf("%q", name)
 	}
-	if slices.ContainsFunc(d.template, templated.isType) {
+	if slices.ContainsFunc(d.template, func(t templated) bool { return t.isType() && t.guessed }) {
 		name += d.todo("the type in the arguments of the template: float is proposed")
 	}
 	return name
@@ -160,7 +181,30 @@ func size(dims int) int {
 	return 32
 }
 
-func (d *description) argument(line func(string, ...any), p parameter, dims []string) {
+// shape is what the indices of an array tell, or room for all.
+func (d *description) shape(p parameter) []string {
+	if p.shape != nil {
+		return p.shape
+	}
+	return d.dimensions()
+}
+
+// within are the sizes that others must have room for, as those of a filter: a shape has the difference.
+func (d *description) within() map[string]string {
+	all := map[string]string{}
+	for _, p := range d.parameters {
+		for _, text := range p.shape {
+			if match := difference.FindStringSubmatch(text); match != nil {
+				all[match[2]] = match[1]
+			}
+		}
+	}
+	return all
+}
+
+var difference = regexp.MustCompile(`^(\w+) - ([A-Za-z_]\w*) \+ 1$`)
+
+func (d *description) argument(line func(string, ...any), p parameter) {
 	switch {
 	case p.pointer:
 		more, look := "", ""
@@ -172,18 +216,15 @@ func (d *description) argument(line func(string, ...any), p parameter, dims []st
 				d.todo("what %s holds before a launch: the source reads it, and does not declare it const; init: 0 instead "+
 					"where it starts at a number", p.name)
 		}
-		shape := dims
-		if len(dims) == 1 && p.power > 0 {
-			shape = slices.Repeat(dims, 1+p.power)
-			look += d.todo("the shape of %s: an index of it has %s multiplied", p.name, dims[0])
-		}
-		if len(dims) > 1 {
-			look += d.todo("the shape of %s; it has room for all sizes multiplied", p.name)
+		if p.shape == nil {
+			look += d.todo("the shape of %s; its indices do not tell, and it has room for all sizes multiplied", p.name)
+		} else if !p.exact {
+			look += d.todo("the shape of %s; what is known of its indices ends near it", p.name)
 		}
 		if p.out && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
-		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(shape, ", "), more, look)
+		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(d.shape(p), ", "), more, look)
 	case p.isSize():
 		line("  - {name: %s, type: %s, value: %s}", p.name, p.element, d.dimension(p))
 	default:

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"pawl/kernels"
@@ -21,6 +22,8 @@ type Folder struct {
 	// Open are the things that a person has to look at.
 	Open []string
 }
+
+var numThreads = regexp.MustCompile(`\bnum_threads\s*\(\s*(\w+)\s*\)`)
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
@@ -75,9 +78,14 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		macros:    macros(source),
 		globals:   globals(source, s.body, backend),
 		vector:    strings.Contains(source, "immintrin.h"),
-		threads:   strings.Contains(source, "#pragma omp"),
+		parallel:  strings.Contains(source, "#pragma omp"),
 		fixed:     fixed(source),
 	}
+	if match := numThreads.FindStringSubmatch(source); match != nil &&
+		(literal.MatchString(match[1]) || slices.ContainsFunc(d.macros, func(m macro) bool { return m.name == match[1] })) {
+		d.threads = match[1]
+	}
+	d.findShapes()
 	text := d.manifest()
 	if err := kernels.Check(kernels.ManifestName, []byte(text), backend); err != nil {
 		return Folder{}, fmt.Errorf("%s: its description would not be a manifest: %w", path, err)
@@ -86,10 +94,21 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		Files: []kernels.File{
 			{Name: kernels.ManifestName, Content: []byte(text)},
 			{Name: file, Content: content},
-			{Name: reference, Content: append([]byte(referenceNote), s.plain(s.given(source, d.globals))...)},
+			{Name: reference, Content: []byte(referenceNote + instructions(source) + s.plain(s.given(source, d.globals)))},
 		},
 		Open: d.open,
 	}, nil
+}
+
+// instructions has a reference compiled for the vector instructions that it is written in: it gets no flags.
+func instructions(source string) string {
+	switch {
+	case strings.Contains(source, "_mm512_"):
+		return "#pragma GCC target(\"avx512f,avx512bw,avx512dq,avx512vl,fma\")\n"
+	case strings.Contains(source, "_mm256_"):
+		return "#pragma GCC target(\"avx2,fma\")\n"
+	}
+	return ""
 }
 
 // plain is the source with the function in place of the template, and under its plain name,
@@ -99,12 +118,15 @@ func (s signature) plain(source string) string {
 		var fixed strings.Builder
 		for _, t := range s.template {
 			if t.isType() {
-				fmt.Fprintf(&fixed, "typedef float %s;\n", t.name)
+				fmt.Fprintf(&fixed, "typedef %s %s;\n", t.value, t.name)
 			} else {
-				fmt.Fprintf(&fixed, "constexpr %s %s = %d;\n", t.kind, t.name, map[bool]int{true: 0, false: 1}[t.kind == "bool"])
+				fmt.Fprintf(&fixed, "constexpr %s %s = %s;\n", t.kind, t.name, t.value)
 			}
 		}
 		source = strings.Replace(source, s.header, fixed.String(), 1)
+		source = regexp.MustCompile(`\btemplate\s[^;{}()<>]*\b`+s.name+`\s*<[^;{}()<>]*>\s*\([^;{}]*\)\s*;`).
+			ReplaceAllString(source, "")
+		source = regexp.MustCompile(`\b`+s.name+instanceOf).ReplaceAllString(source, s.name+"$2")
 	}
 	if s.space != "" {
 		source += fmt.Sprintf("\nusing %s::%s;\n", s.space, s.name)

@@ -29,13 +29,13 @@ void pointers(float **p) {}
 void nothing(void) {}
 `
 	for backend, want := range map[string][]string{
-		kernels.CUDA: {"transform [{x f32 true false false 0} {y f32 true true false 0} " +
-			"{n i32 false false false 0} {alpha f64 false false false 0}]"},
+		kernels.CUDA: {"transform [{x f32 true false false [] false} {y f32 true true false [] false} " +
+			"{n i32 false false false [] false} {alpha f64 false false false [] false}]"},
 		kernels.Host: {
-			"transform [{x f32 true false false 0} {y f32 true true false 0} {n i32 false false false 0} " +
-				"{alpha f64 false false false 0}]",
-			"plain [{a f32 true false false 0} {b f32 true true false 0} {rows i64 false false false 0} " +
-				"{cols i32 false false false 0}]",
+			"transform [{x f32 true false false [] false} {y f32 true true false [] false} {n i32 false false false [] false} " +
+				"{alpha f64 false false false [] false}]",
+			"plain [{a f32 true false false [] false} {b f32 true true false [] false} {rows i64 false false false [] false} " +
+				"{cols i32 false false false [] false}]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
@@ -176,10 +176,10 @@ func TestStylesOfSources(t *testing.T) {
 		{"a.cu",
 			"template <typename T, int VEC, bool FAST = false>\n__global__ void scale(T *out, const T *in, float4 *v, int n) " +
 				"{ out[0] = in[0]; }\n",
-			[]string{`entry: "scale<float, {VEC_VALUE}, {FAST_VALUE}>"`, "VEC_VALUE: {values: [1, 2, 4, 8], default: 1}",
-				"FAST_VALUE: {values: [false, true], default: false}", "{name: out, type: f32, shape: [N], out: true}",
+			[]string{`entry: "scale<float, {VEC_VALUE}, {FAST_VALUE}>"`, "VEC_VALUE: {values: [1, 2, 4], default: 1}",
+				"FAST_VALUE: {values: [false, true], default: false}", "{name: out, type: f32, shape: [1], out: true}",
 				"{name: v, type: f32x4,"},
-			[]string{"typedef float T;\nconstexpr int VEC = 1;\nconstexpr bool FAST = 0;"},
+			[]string{"typedef float T;\nconstexpr int VEC = 1;\nconstexpr bool FAST = false;"},
 			"the type in the arguments of the template"},
 		{"b.cpp",
 			"#include <cstddef>\n#ifndef CHUNK\n#define CHUNK 64\n#endif\nnamespace fast {\nstruct other { int x; };\nvoid " +
@@ -191,7 +191,7 @@ func TestStylesOfSources(t *testing.T) {
 		{"c.cu",
 			"#define TILE 16\nextern \"C\" __global__ void count(unsigned *bins, const unsigned char *x, int n) { " +
 				"atomicAdd(&bins[x[0]], 1); }\n",
-			[]string{"entry: count", "{name: bins, type: u32, shape: [N], inout: true, fill: uniform}", "REGISTERS:"}, nil,
+			[]string{"entry: count", "{name: bins, type: u32, shape: [256], inout: true, fill: uniform}", "REGISTERS:"}, nil,
 			"TILE: #define without #ifndef round it cannot be tuned (#ifndef TILE, #define TILE 8, #endif)"},
 		{"d.c",
 			"void blend(float *y, float *z, const int *at, int n) { for (int i = 0; i < n; i++) { y[at[i]] = 2 * y[at[i]]; " +
@@ -244,7 +244,7 @@ static int own;
 const float fixed[3];
 void filter(float *x, float *y, int n) {
 	int local;
-	y[0] = x[n * 2] + weights[0][shift] + own + fixed[0];
+	y[0] = x[n * n - 1] + weights[0][shift] + own + fixed[0];
 }
 `
 	made, err := From("new", "filter.c", []byte(source), "")
@@ -292,6 +292,64 @@ func TestStencil(t *testing.T) {
 	} {
 		if manifest := string(made.Files[0].Content); !strings.Contains(manifest, want) {
 			t.Errorf("no %s in\n%s", want, manifest)
+		}
+	}
+}
+
+// What stands in the source is not guessed: the arguments of a template, and the threads of a loop.
+func TestInstantiatedTemplate(t *testing.T) {
+	made, err := From("new", "turn.cpp", []byte(`template <typename T, int TILE, int UNROLL = 2, bool FAST = true>
+void turn(const T *in, T *out, int rows, int cols) {
+#pragma omp parallel for num_threads(4)
+	for (int i = 0; i < rows; i += TILE)
+		for (int y = i; y < i + TILE && y < rows; y++)
+			for (int x = 0; x < cols; x++)
+				out[x * rows + y] = in[y * cols + x];
+}
+template void turn<double, 16>(const double *, double *, int, int);
+void both(double *a, double *b) { turn<double, 16>(a, b, 1, 1); }
+`), "turn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, reference := string(made.Files[0].Content), string(made.Files[2].Content)
+	for _, want := range []string{
+		`entry: "turn<double, {TILE_VALUE}, {UNROLL_VALUE}, {FAST_VALUE}>"` + "\n",
+		"TILE_VALUE: {values: [4, 8, 16, 32, 64], default: 16}\n", "UNROLL_VALUE: {values: [1, 2, 4, 8], default: 2}\n",
+		"FAST_VALUE: {values: [false, true], default: true}\n", "{name: in, type: f64, shape: [ROWS, COLS]}\n",
+		"launch: {threads: 4}\n",
+	} {
+		if !strings.Contains(manifest, want) {
+			t.Errorf("no %s in\n%s", want, manifest)
+		}
+	}
+	if strings.Contains(reference, "template") || !strings.Contains(reference, "turn(a, b, 1, 1)") {
+		t.Error(reference)
+	}
+}
+
+// Shapes are read off the indices.
+func TestShapes(t *testing.T) {
+	for source, want := range map[string]string{
+		"for (int i = 0; i < n; i++) y[i] = x[i];":                                       "x [N] true y [N] true",
+		"for (int i = 0; i <= n; i++) y[m * i] = x[2 * n - 1];":                          "x [N 2] true y [N M] false",
+		"for (int i = n - 1; i >= 0; i--) { y[0] += x[i + m]; }":                         "x [N + M] true y [1] true",
+		"int i = blockIdx.x * 9; if (i >= n || j >= m) return; y[(long)i * m + j] = *x;": "x [] false y [N M] true",
+		"int k = n - m + 1, j = 0; for (int i = 0; i < k; i++) for (; j < m; j++) y[i] += x[i + j];": "" +
+			"x [N] true y [N - M + 1] true",
+		"for (; i + 4 <= n; i += 4) for (int j = 0; j < 4; j++) y[i + j] = x[0] + (*x);": "x [1] false y [N] true",
+		"for (int i = 0; i < n; i++) for (int j = -m; j < m; j++) { int k = i + j; if (k >= 0 && k < n) y[i] += x[k]; }": "" +
+			"x [N] true y [N] true",
+		"for (int i = 0; i < n; i++) y[b[i]] = x[y[0]];": "x [] false y [256] true",
+	} {
+		made := description{signature: signature{body: source, parameters: []parameter{
+			{name: "x", element: "f32", pointer: true}, {name: "y", element: "u32", pointer: true},
+			{name: "n", element: "i32"}, {name: "m", element: "i32"}, {name: "b", element: "u8", pointer: true},
+		}}}
+		made.findShapes()
+		x, y := made.parameters[0], made.parameters[1]
+		if got := fmt.Sprint("x ", x.shape, " ", x.exact, " y ", y.shape, " ", y.exact); got != want {
+			t.Errorf("%s\n%s, want %s", source, got, want)
 		}
 	}
 }

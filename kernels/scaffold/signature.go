@@ -22,9 +22,16 @@ type signature struct {
 	refused  error // why it cannot be described
 }
 
-// templated is a parameter of a template: a type, or a number.
+// templated is a parameter of a template: a type, or a number, with the value that the source has for it.
 type templated struct {
-	name, kind string
+	name, kind, value string
+	guessed           bool // the source has none
+}
+
+// macro is a number as it is tuned.
+func (t templated) macro() (m macro) {
+	fmt.Sscan(t.value, &m.value)
+	return m
 }
 
 // parameter is the name under which it is tuned: parameters are macros, and its own name is
@@ -38,9 +45,10 @@ type parameter struct {
 	name    string
 	element string // the manifest's name of its type
 	pointer bool
-	out     bool // a pointer to what is not const
-	changed bool // the source adds to it, or the like
-	power   int  // how often an index has the size multiplied: rows of it, or planes
+	out     bool     // a pointer to what is not const
+	changed bool     // the source adds to it, or the like
+	shape   []string // as far as its indices tell; nil for not at all
+	exact   bool     // whether they reach all of the shape
 }
 
 // elementOf has the manifest's names of C's types.
@@ -89,7 +97,7 @@ func signatures(source, backend string) (found []signature) {
 		}
 		s := signature{name: text[at[4]:at[5]], space: namespaceAt(text[:at[0]])}
 		if header := template.FindStringSubmatch(text[:at[0]]); header != nil {
-			s.header, s.template = strings.TrimSpace(header[0]), templateParameters(header[1])
+			s.header, s.template = strings.TrimSpace(header[0]), templateParameters(header[1], s.name, text)
 		}
 		hidden := backend == kernels.CUDA && !slices.Contains(words, "__global__")
 		for _, word := range words {
@@ -99,9 +107,8 @@ func signatures(source, backend string) (found []signature) {
 			continue
 		}
 		if s.parameters, s.refused = parameters(text[at[6]:at[7]], s.template); s.refused == nil {
-			s.body = body(text[at[1]:])
+			s.body = enclosed(text[at[1]:], "{", "}")
 			s.findChanged(s.body)
-			s.findPowers(s.body)
 		}
 		found = append(found, s)
 	}
@@ -118,23 +125,6 @@ func withoutNoise(source string) string {
 	})
 }
 
-// body is a text up to the brace that closes it.
-func body(text string) string {
-	depth := 1
-	for i, c := range text {
-		switch c {
-		case '{':
-			depth++
-		case '}':
-			depth--
-		}
-		if depth == 0 {
-			return text[:i]
-		}
-	}
-	return text
-}
-
 // findChanged notes which outputs a function reads, too: y[i] += x, y[i] = x + y[i], or
 // atomicAdd(&y[i], x).
 func (s *signature) findChanged(body string) {
@@ -146,40 +136,6 @@ func (s *signature) findChanged(body string) {
 		}
 	}
 }
-
-// findPowers notes how often an index of each array has a size multiplied: x[i * n + j] is no vector of n. What
-// local variables are made of counts where they are an index.
-func (s *signature) findPowers(body string) {
-	for _, size := range s.parameters {
-		if size.pointer || !size.isSize() {
-			continue
-		}
-		name := regexp.QuoteMeta(size.name)
-		times := regexp.MustCompile(`\*\s*` + name + `\b|\b` + name + `\s*\*`)
-		locals := map[string]int{}
-		for _, local := range assigned.FindAllStringSubmatch(body, -1) {
-			locals[local[1]] = max(locals[local[1]], len(times.FindAllString(local[2], -1)))
-		}
-		for i, p := range s.parameters {
-			if !p.pointer {
-				continue
-			}
-			index := regexp.MustCompile(`\b` + regexp.QuoteMeta(p.name) + `\s*(\[[^\];]*|\+[^;,]*)`)
-			for _, found := range index.FindAllStringSubmatch(body, -1) {
-				count := len(times.FindAllString(found[1], -1))
-				for _, word := range words.FindAllString(found[1], -1) {
-					count = max(count, locals[word])
-				}
-				s.parameters[i].power = min(max(s.parameters[i].power, count), 2)
-			}
-		}
-	}
-}
-
-var (
-	assigned = regexp.MustCompile(`\b(\w+)\s*=([^=;][^;]*);`)
-	words    = regexp.MustCompile(`\w+`)
-)
 
 // readsElement reports whether an element that begins as given is more than assigned to. One whose
 // address is taken counts for neither.
@@ -203,18 +159,44 @@ func readsElement(body string, element *regexp.Regexp) bool {
 	return false
 }
 
+// instanceOf is how arguments follow a template's name where it is called, launched or instantiated.
+const instanceOf = `\s*<([^<>;{}()]*)>\s*(\(|<<<)`
+
 var (
 	template  = regexp.MustCompile(`template\s*<([^<>]*)>\s*$`)
 	namespace = regexp.MustCompile(`namespace\s+(\w+)\s*$`)
+	literal   = regexp.MustCompile(`^(?:\d{1,9}|true|false)$`)
 )
 
-// templateParameters reads the list of a template: typename T, int LANES = 4.
-func templateParameters(list string) (all []templated) {
-	for _, text := range strings.Split(list, ",") {
-		text, _, _ = strings.Cut(text, "=")
-		if words := strings.Fields(text); len(words) > 1 {
-			all = append(all, templated{words[len(words)-1], strings.Join(words[:len(words)-1], " ")})
+// templateParameters reads the list of a template: typename T, int LANES = 4. Its arguments are those of the first
+// use, f<float, 8>, as far as they are written out.
+func templateParameters(list, name, source string) (all []templated) {
+	var used []string
+	if use := regexp.MustCompile(`\b` + name + instanceOf).FindStringSubmatch(source); use != nil {
+		used = strings.Split(use[1], ",")
+	}
+	for i, text := range strings.Split(list, ",") {
+		text, fallback, _ := strings.Cut(text, "=")
+		words := strings.Fields(text)
+		if len(words) < 2 {
+			continue
 		}
+		t := templated{name: words[len(words)-1], kind: strings.Join(words[:len(words)-1], " ")}
+		t.value, t.guessed = map[bool]string{true: "float", false: "1"}[t.isType()], true
+		if t.kind == "bool" {
+			t.value = "false"
+		}
+		candidates := []string{fallback}
+		if i < len(used) {
+			candidates = []string{used[i], fallback}
+		}
+		for _, value := range candidates {
+			value = strings.TrimSpace(value)
+			if t.guessed && (t.isType() && elementOf[value] != "" || !t.isType() && literal.MatchString(value)) {
+				t.value, t.guessed = value, false
+			}
+		}
+		all = append(all, t)
 	}
 	return all
 }
@@ -249,7 +231,7 @@ func (s signature) instance() string {
 	var arguments []string
 	for _, t := range s.template {
 		if t.isType() {
-			arguments = append(arguments, "float")
+			arguments = append(arguments, t.value)
 		} else {
 			arguments = append(arguments, "{"+t.parameter()+"}")
 		}
@@ -301,8 +283,8 @@ func newParameter(text string, of []templated) (parameter, error) {
 	}
 	p.name = kind[len(kind)-1]
 	called := strings.Join(kind[:len(kind)-1], " ")
-	if slices.ContainsFunc(of, func(t templated) bool { return t.isType() && t.name == called }) {
-		called = "float"
+	if i := slices.IndexFunc(of, func(t templated) bool { return t.isType() && t.name == called }); i >= 0 {
+		called = of[i].value
 	}
 	known := false
 	if p.element, known = elementOf[called]; !known || !identifier.MatchString(p.name) {
