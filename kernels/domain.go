@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pawl/kernels/document"
+	"pawl/kernels/arguments"
 	"pawl/space"
 )
 
@@ -109,9 +110,18 @@ func (k *Kernel) Unfuzzed() bool { return k.unfuzzed }
 // Extents returns the dimensions that the shape of a buffer depends on and that are
 // no constants of the compiled kernel, sorted.
 func (k *Kernel) Extents() []string {
+	return k.sizes(func(a arguments.Argument) []*space.Expression { return a.Shape })
+}
+
+// Sizes are those that a buffer's shape or the value of an argument depends on, sorted.
+func (k *Kernel) Sizes() []string {
+	return k.sizes(func(a arguments.Argument) []*space.Expression { return append(a.Formulas(), a.Shape...) })
+}
+
+func (k *Kernel) sizes(of func(arguments.Argument) []*space.Expression) []string {
 	found := map[string]bool{}
 	for _, a := range k.Arguments {
-		for _, size := range a.Shape {
+		for _, size := range of(a) {
 			for _, name := range size.Names() {
 				found[name] = true
 			}

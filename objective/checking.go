@@ -1,10 +1,13 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"pawl/kernels"
@@ -186,9 +189,14 @@ func (f *fuzzer) discern(ctx context.Context, p Prepared) error {
 			return nil
 		}
 	}
-	return &check.BlindError{Case: f.WorkloadCase(), Result: "a kernel that never reads its inputs",
-		Reason: "the right answers are " + same + " here and in every other case: give the inputs content that leads to " +
-			"others"}
+	var outputs []string
+	for _, a := range f.kernel.Arguments.Outputs() {
+		outputs = append(outputs, a.Name)
+	}
+	inputs := cmp.Or(strings.Join(f.kernel.Arguments.Drawn(), " or "), "its inputs")
+	return &check.BlindError{Case: f.WorkloadCase(), Result: "a kernel that never reads " + inputs, Reason: fmt.Sprintf(
+		"the reference's %s is %s here and in every other case: give %s content that leads to other answers (fill, range)",
+		strings.Join(outputs, " and "), same, inputs)}
 }
 
 // BlindFailure is the failure of a configuration whose check is blind, for who judges one; nil for other errors.

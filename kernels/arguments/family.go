@@ -146,11 +146,14 @@ func (a Argument) fixed() bool {
 	return slices.Contains(constants, a.Fill) && !random
 }
 
-// Drawn reports whether another seed gives an input other numbers.
-func (l List) Drawn() bool {
-	return slices.ContainsFunc(l, func(a Argument) bool {
-		return (!a.Written() || a.Inout) && a.Shape != nil && !a.fixed()
-	})
+// Drawn names the inputs that another seed gives other numbers.
+func (l List) Drawn() (names []string) {
+	for _, a := range l {
+		if (!a.Written() || a.Inout) && a.Shape != nil && !a.fixed() {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }
 
 // Families returns the families that change at least one input of the kernel.

@@ -14,20 +14,26 @@ import (
 type description struct {
 	name, backend, source, reference string
 	signature
+	notes
 	macros   []macro
 	globals  []global
 	vector   bool     // it has the processor's vector instructions
 	parallel bool     // it has OpenMP's pragmas, which a compiler skips unless told
 	threads  string   // how many threads they ask for
 	fixed    []string // macros that have a number whatever the compiler is told
-	open     []string
 }
 
-// todo notes something that a person has to look at, and returns it as a comment.
-func (d *description) todo(format string, arguments ...any) string {
+// Mark begins a comment in a manifest that a person has to look at.
+const Mark = " # look: "
+
+// notes are what a person has to look at.
+type notes struct{ open []string }
+
+// todo notes something, and returns it as a comment.
+func (n *notes) todo(format string, arguments ...any) string {
 	text := fmt.Sprintf(format, arguments...)
-	d.open = append(d.open, text)
-	return " # look: " + text
+	n.open = append(n.open, text)
+	return Mark + text
 }
 
 func (d *description) manifest() string {

@@ -96,8 +96,8 @@ func FromTiles(name, path string, source TileSource, entry string) (Folder, erro
 
 // tileDescription is a function on its way to a manifest.
 type tileDescription struct {
+	notes
 	f    TileFunction
-	open []string
 	dims []string
 }
 
@@ -110,12 +110,6 @@ var (
 
 // tileOptions are the compiler's own; a function may take one too.
 var tileOptions = []string{"num_warps", "num_stages", "num_ctas", "maxnreg"}
-
-func (d *tileDescription) todo(format string, arguments ...any) string {
-	text := fmt.Sprintf(format, arguments...)
-	d.open = append(d.open, text)
-	return " # look: " + text
-}
 
 func (d *tileDescription) manifest(name, file string) string {
 	var text strings.Builder

@@ -25,7 +25,8 @@ const largestCopy = 256 << 20
 
 // Blind returns an error where a result without work is within the tolerance of the right answer, and is not the
 // right answer: zeros, the answer to other inputs, a copy of an input. Other is what the same kernel wrote for another
-// seed; nil where there is none. Same is how the right answer says nothing about inputs: zeros, or that of others.
+// seed; nil where there is none. Same is how the right answer says nothing about inputs: zeros, or
+// the same as for others.
 func (o *Outputs) Blind(c Case, other *Outputs) (same string, err error) {
 	zeros := make([][]byte, len(o.answer.want))
 	for i, want := range o.answer.want {
@@ -43,8 +44,8 @@ func (o *Outputs) Blind(c Case, other *Outputs) (same string, err error) {
 		if err != nil || passes && !exact {
 			return same, o.blind(c, "a kernel that never reads its inputs", err)
 		}
-		if exact && same == "" && o.answer.kernel.Arguments.Drawn() {
-			same = "those to other inputs"
+		if exact && same == "" && len(o.answer.kernel.Arguments.Drawn()) > 0 {
+			same = "the same"
 		}
 	}
 	copies, name, err := o.copies(c)

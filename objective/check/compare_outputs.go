@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -60,6 +61,10 @@ func compare(argument arguments.Argument, got, want []byte, tolerance arguments.
 	for i := range m.Total {
 		x, reference := argument.Element.Load(got[i*size:]), argument.Element.Load(want[i*size:])
 		finite := !math.IsNaN(reference) && !math.IsInf(reference, 0)
+		if !special && argument.Element.Float && unwritten(want[i*size:][:size]) {
+			return nil, fmt.Errorf("the reference does not write %s[%d]: is the shape of %s too large?", argument.Name, i,
+				argument.Name)
+		}
 		if !finite && !special {
 			return nil, fmt.Errorf("the reference gives %v for %s[%d]: the oracle is broken", reference, argument.Name, i)
 		}
@@ -86,6 +91,32 @@ func compare(argument arguments.Argument, got, want []byte, tolerance arguments.
 		return nil, nil
 	}
 	return m, nil
+}
+
+// unwritten says that an element is as a worker leaves it where a kernel writes nothing, in the first run after a load.
+func unwritten(element []byte) bool { return bytes.Count(element, []byte{0xff}) == len(element) }
+
+// unwritten says which elements neither the kernel nor the reference writes, or nothing. First is the first run after a
+// load, and last one that has failed: what looks unwritten in the first alone may be a number of an integer type.
+func (a Answer) unwritten(first, last [][]byte) string {
+	for i, argument := range a.kernel.Arguments.Outputs() {
+		want, size := a.want[i], argument.Element.Size
+		count, from := 0, 0
+		for at := 0; at < len(want); at += size {
+			known := argument.Element.Float || !bytes.Equal(last[i][at:at+size], want[at:at+size])
+			if !known || !unwritten(want[at:at+size]) || !unwritten(first[i][at:at+size]) {
+				continue
+			}
+			if count++; count == 1 {
+				from = at / size
+			}
+		}
+		if count > 0 {
+			return fmt.Sprintf("neither the kernel nor the reference writes %d of %d elements of %s, from index %d: is its "+
+				"shape too large?", count, len(want)/size, argument.Name, from)
+		}
+	}
+	return ""
 }
 
 // same says that both are one number, or none.

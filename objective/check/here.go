@@ -50,6 +50,14 @@ func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int
 			return h.at(c, fault), nil
 		}
 		mismatch, err := answer.Compare(result.Outputs)
+		if run == 0 {
+			earlier = result
+		}
+		if mismatch != nil || err != nil {
+			if detail := answer.unwritten(earlier.Outputs, result.Outputs); detail != "" {
+				return h.at(c, &worker.Fault{Kind: WrongResult, Detail: detail}), nil
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +74,6 @@ func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int
 				h.Notes.biased(plan.Point, c, output.Name, mean)
 			}
 		}
-		earlier = result
 	}
 	plan.Evidence.add(c, worst)
 	return nil, nil

@@ -247,7 +247,7 @@ func Unscaled(k *kernels.Kernel) string {
 }
 
 // Unchecked says which sizes results were never checked on: the dimensions of
-// buffers that have the same size in every case of the full tier. It is empty where
+// buffers, and values of arguments, that are the same in every case of the full tier. It is empty where
 // all of them vary. Constants of the compiled kernel are no such dimensions.
 func Unchecked(k *kernels.Kernel, w kernels.Workload) string {
 	if k.Answered() {
@@ -263,8 +263,8 @@ func Unchecked(k *kernels.Kernel, w kernels.Workload) string {
 		}
 	}
 	var fixed []string
-	for _, name := range k.Extents() {
-		if len(seen[name]) < 2 {
+	for _, name := range k.Sizes() {
+		if len(seen[name]) == 1 {
 			fixed = append(fixed, fmt.Sprintf("%s=%d", name, w.Dims[name]))
 		}
 	}

@@ -61,14 +61,14 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 		varying    []string
 		note       string
 	}{
-		{"no section", "", []string{"M", "N"}, "with K=5 only"},
-		{"a section says which", "fuzz: {M: [1, 7]}\n", []string{"M"}, "with K=5, N=1000 only"},
-		{"an empty section says none", "fuzz: {}\n", nil, "with K=5, M=300, N=1000 only"},
-		{"constants stay", "defines: {COLUMNS: M}\n", []string{"N"}, "with K=5 only"},
-		{"a domain is kept", "domain: [N % 8 == 0]\n", []string{"M", "N"}, "with K=5 only"},
+		{"no section", "", []string{"M", "N"}, "with K=5, MODE=1 only"},
+		{"a section says which", "fuzz: {M: [1, 7]}\n", []string{"M"}, "with K=5, MODE=1, N=1000 only"},
+		{"an empty section says none", "fuzz: {}\n", nil, "with K=5, M=300, MODE=1, N=1000 only"},
+		{"constants stay", "defines: {COLUMNS: M}\n", []string{"N"}, "with K=5, MODE=1 only"},
+		{"a domain is kept", "domain: [N % 8 == 0]\n", []string{"M", "N"}, "with K=5, MODE=1 only"},
 		{"a domain that leaves nothing", "domain: [N >= 1000 && N % 500 == 0, M == 300]\n", []string{"M", "N"}, "M=300"},
 		{"constraints are kept", "constraints: [N % BLOCK == N - N / BLOCK * BLOCK, BLOCK <= N]\n", []string{"M", "N"},
-			"with K=5 only"},
+			"with K=5, MODE=1 only"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := manifest(t, unfuzzed+test.more)

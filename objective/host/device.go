@@ -60,6 +60,7 @@ func NewDevice() worker.Device {
 func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	d.release()
 	d.loaded, d.source.Folder = load, load.Folder
+	d.plausible = true // so that the first run, which is a reference's only one, shows what it does not write
 	if err := d.open(load.Module, load.Support); err != nil {
 		return nil, err
 	}

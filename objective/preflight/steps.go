@@ -2,9 +2,16 @@ package preflight
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/kernels"
+	"pawl/kernels/scaffold"
 	"pawl/objective"
 	"pawl/objective/command"
 	"pawl/objective/devices"
@@ -15,7 +22,19 @@ import (
 
 // manifest says what was read.
 func (t *trial) manifest(context.Context) (Step, error) {
-	return found("%s, workload %s (%s)", t.Kernel.Name, t.Workload.Name, t.Workload.Dims)
+	text := fmt.Sprintf("%s, workload %s (%s)", t.Kernel.Name, t.Workload.Name, t.Workload.Dims)
+	content, err := os.ReadFile(filepath.Join(t.Kernel.Dir, kernels.ManifestName))
+	var marked []string
+	for i, line := range strings.Split(string(content), "\n") {
+		if strings.Contains(line, scaffold.Mark) {
+			marked = append(marked, strconv.Itoa(i+1))
+		}
+	}
+	if err == nil && len(marked) > 0 {
+		text += fmt.Sprintf("; look: marks of pawl init are left on %s: %s", page.Count(len(marked), "line"),
+			strings.Join(marked, ", "))
+	}
+	return found("%s", text)
 }
 
 func (t *trial) environment(context.Context) (Step, error) {
