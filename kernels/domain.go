@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"pawl/kernels/document"
 	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

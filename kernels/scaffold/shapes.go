@@ -147,119 +147,94 @@ func enclosed(text, open, closing string) string {
 	return text
 }
 
-// factor is what a shape may consist of, and its value for two choices of the sizes.
+// factor is what a shape may consist of, and its value at the trial sizes.
 type factor struct {
-	text   string
-	values [2]int64
+	text  string
+	value int64
 }
 
 // factors are the sizes themselves, small numbers, and what halos make of sizes.
-func factors(sizes []factor) (all []factor) {
-	all = slices.Clone(sizes)
-	for n := range int64(3) {
-		all = append(all, factor{fmt.Sprint(n + 2), [2]int64{n + 2, n + 2}})
-	}
+func factors(sizes []factor) []factor {
+	all := append(slices.Clone(sizes), factor{"2", 2}, factor{"3", 3}, factor{"4", 4})
 	for i, a := range sizes {
-		for _, n := range []int64{-2, -1, 1, 2} {
-			text := strings.Replace(fmt.Sprintf("%s + %d", a.text, n), "+ -", "- ", 1)
-			all = append(all, factor{text, [2]int64{a.values[0] + n, a.values[1] + n}})
-		}
+		all = append(all, factor{a.text + " - 2", a.value - 2}, factor{a.text + " - 1", a.value - 1},
+			factor{a.text + " + 1", a.value + 1}, factor{a.text + " + 2", a.value + 2})
 		for j, b := range sizes {
-			if i <= j {
-				sum := [2]int64{a.values[0] + b.values[0], a.values[1] + b.values[1]}
-				all = append(all, factor{a.text + " + " + b.text, sum},
-					factor{a.text + " + " + b.text + " - 1", [2]int64{sum[0] - 1, sum[1] - 1}})
+			if i < j {
+				sum, difference := a.value+b.value, a.value-b.value
+				all = append(all, factor{a.text + " + " + b.text, sum}, factor{a.text + " + " + b.text + " - 1", sum - 1},
+					factor{a.text + " - " + b.text + " + 1", difference + 1})
 			}
-			all = append(all, factor{a.text + " - " + b.text + " + 1",
-				[2]int64{a.values[0] - b.values[0] + 1, a.values[1] - b.values[1] + 1}})
 		}
 	}
-	return slices.DeleteFunc(all, func(f factor) bool { return min(f.values[0], f.values[1]) < 2 })
+	return all
 }
 
 // mostDimensions bounds a shape.
 const mostDimensions = 4
 
 // divided are factors with a product.
-func divided(product [2]int64, from []factor, most int) (shape []string, ok bool) {
-	if product == [2]int64{1, 1} {
-		return nil, true
+func divided(product int64, from []factor, most int) (shape []string, ok bool) {
+	if product == 1 || most == 0 {
+		return nil, product == 1
 	}
 	for i, f := range from {
-		if most == 0 || product[0]%f.values[0] != 0 || product[1]%f.values[1] != 0 {
+		if product%f.value != 0 {
 			continue
 		}
-		rest := [2]int64{product[0] / f.values[0], product[1] / f.values[1]}
-		if more, ok := divided(rest, from[i:], most-1); ok {
+		if more, ok := divided(product/f.value, from[i:], most-1); ok {
 			return append([]string{f.text}, more...), true
 		}
 	}
 	return nil, false
 }
 
-// nearest are the sizes whose product is nearest to an extent: an index may stop short of a border.
-func nearest(extent int64, sizes []factor) (shape []string) {
-	least := math.Inf(1)
-	var walk func(from []factor, chosen []string, product float64)
-	walk = func(from []factor, chosen []string, product float64) {
-		distance := math.Abs(math.Log(product / float64(extent)))
-		if len(chosen) > 0 && distance < least {
-			least, shape = distance, slices.Clone(chosen)
+// nearest are the sizes whose product is nearest to a number: an index may stop short of a border.
+func nearest(number float64, from []factor, most int) (shape []string, distance float64) {
+	distance = math.Abs(math.Log(number))
+	for i, f := range from {
+		if most == 0 {
+			break
 		}
-		for i, f := range from {
-			if len(chosen) < mostDimensions {
-				walk(from[i:], append(chosen, f.text), product*float64(f.values[0]))
-			}
+		if more, rest := nearest(number/float64(f.value), from[i:], most-1); rest < distance {
+			shape, distance = append([]string{f.text}, more...), rest
 		}
 	}
-	walk(sizes, nil, 1)
-	return shape
+	return shape, distance
 }
 
-// trialSizes are two choices of sizes: primes, no byte is as large, and what comes first is mostly larger.
-var trialSizes = [2][]int64{{19853, 9923, 4957, 2477, 1237, 617, 307}, {21193, 10597, 5297, 2647, 1321, 661, 331}}
+// trialSizes are primes. What comes first is mostly larger, as an image than its filter; what is smaller than all of
+// them depends on none.
+var trialSizes = []int64{319993, 159979, 79979, 39989, 19997, 9973, 4999}
 
 // findShapes notes the shape of each array, as far as the indices of the source tell.
 func (d *description) findShapes() {
 	var sizes []factor
-	var tried [2]reach
-	for i := range tried {
-		tried[i] = reach{body: d.body, known: map[string]int64{}, bytes: map[string]bool{},
-			found: map[string]int64{}, tried: map[string]bool{}}
-		for _, m := range d.macros {
-			tried[i].known[m.name] = m.value
-		}
-		for _, t := range d.template {
-			tried[i].known[t.name] = t.macro().value
-		}
+	r := reach{body: d.body, known: map[string]int64{}, bytes: map[string]bool{}, found: map[string]int64{},
+		tried: map[string]bool{}}
+	for _, m := range d.macros {
+		r.known[m.name] = m.value
+	}
+	for _, t := range d.template {
+		r.known[t.name] = t.macro().value
 	}
 	for _, p := range d.parameters {
-		if p.pointer {
-			tried[0].bytes[p.name], tried[1].bytes[p.name] = p.element == "u8", p.element == "u8"
-			continue
+		r.bytes[p.name] = p.pointer && p.element == "u8"
+		if !p.pointer && p.isSize() && len(sizes) < len(trialSizes) {
+			r.known[p.name] = trialSizes[len(sizes)]
+			sizes = append(sizes, factor{d.dimension(p), r.known[p.name]})
 		}
-		if !p.isSize() {
-			continue
-		}
-		if len(sizes) == len(trialSizes[0]) {
-			return
-		}
-		f := factor{d.dimension(p), [2]int64{trialSizes[0][len(sizes)], trialSizes[1][len(sizes)]}}
-		sizes = append(sizes, f)
-		tried[0].known[p.name], tried[1].known[p.name] = f.values[0], f.values[1]
 	}
 	for i, p := range d.parameters {
-		first, all := tried[0].extent(p.name)
-		second, _ := tried[1].extent(p.name)
-		if !p.pointer || first == 0 {
+		extent, all := r.extent(p.name)
+		if !p.pointer || extent == 0 {
 			continue
 		}
-		shape, exact := []string{fmt.Sprint(first)}, first == second
-		if !exact {
-			shape, exact = divided([2]int64{first, second}, factors(sizes), mostDimensions)
-		}
-		if !exact {
-			shape = nearest(first, sizes)
+		shape, exact := divided(extent, factors(sizes), mostDimensions)
+		if extent < trialSizes[len(trialSizes)-1] {
+			shape, exact = []string{fmt.Sprint(extent)}, true
+		} else if !exact {
+			shape, _ = nearest(float64(extent), sizes, mostDimensions)
 		}
 		d.parameters[i].shape, d.parameters[i].exact = shape, exact && all
 	}

@@ -30,7 +30,7 @@ func (t *trial) manifest(context.Context) (Step, error) {
 			marked = append(marked, strconv.Itoa(i+1))
 		}
 	}
-	if err == nil && len(marked) > 0 {
+	if t.Kernel.Dir != "" && err == nil && len(marked) > 0 {
 		text += fmt.Sprintf("; look: marks of pawl init are left on %s: %s", page.Count(len(marked), "line"),
 			strings.Join(marked, ", "))
 	}
