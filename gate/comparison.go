@@ -27,6 +27,8 @@ type Options struct {
 	// Bootstrap is how intervals of fewer processes than have one are made, and how much the
 	// smallest visible regression is simulated.
 	Bootstrap stats.Bootstrap
+	// VerdictOnly leaves SmallestRegression out where the verdict does not need it: it is half of the work.
+	VerdictOnly bool
 	// Now is the clock that the budget is held against. Nil means time.Now.
 	Now func() time.Time
 	// Observe is called after each finished round; nil for none.
@@ -162,7 +164,7 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 	}
 	// Where the measurement cannot be trusted, nothing is known about what it
 	// would have seen.
-	if r.policy.judgeConditions(w) == nil {
+	if !r.options.VerdictOnly && r.policy.judgeConditions(w) == nil {
 		c.SmallestRegression = w.smallest()
 	}
 	c.Notes = append(r.policy.notes(w.between), r.policy.tailNotes(w.tails)...)

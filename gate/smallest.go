@@ -109,29 +109,32 @@ func fewRounds(rounds int) float64 { return 1.12 + 4/float64(rounds) }
 // share, or 0 where none up to a doubling is.
 func (r *powerSimulation) smallest() float64 {
 	low, high := 0.0, math.Ln2
-	if r.found(high) < power {
+	if !r.found(high) {
 		return 0
 	}
 	for high-low > 0.002 {
-		if middle := (low + high) / 2; r.found(middle) < power {
-			low = middle
-		} else {
+		if middle := (low + high) / 2; r.found(middle) {
 			high = middle
+		} else {
+			low = middle
 		}
 	}
 	return math.Expm1(high)
 }
 
-// found is the share of the comparisons that call a slowdown, a log ratio, a
-// regression.
-func (r *powerSimulation) found(slowdown float64) float64 {
-	found := 0
-	for _, draw := range r.draws {
+// found reports whether nine of ten comparisons call a slowdown, a log ratio, a regression. It ends where the rest
+// cannot change that.
+func (r *powerSimulation) found(slowdown float64) bool {
+	needed := int(math.Ceil(power * float64(len(r.draws))))
+	for i, draw := range r.draws {
 		if r.regression(draw, slowdown) {
-			found++
+			needed--
+		}
+		if left := len(r.draws) - i - 1; needed <= 0 || needed > left {
+			break
 		}
 	}
-	return float64(found) / float64(len(r.draws))
+	return needed <= 0
 }
 
 // regression judges one comparison as Policy.judge does.
@@ -175,11 +178,9 @@ func chanceNormal(noise []logTimes, slowdown float64) float64 {
 		}
 		sum, squares := 0.0, 0.0
 		for _, t := range rounds {
-			between := score(t.baseline - t.candidate)
+			between, above, same := score(t.baseline-t.candidate), score(t.control-t.candidate), score(t.baseline-t.control)
 			sum += between
-			// Over the six orders of the three arms.
-			squares += (between*between + math.Pow(score(t.control-t.candidate), 2) +
-				math.Pow(score(t.baseline-t.control), 2)) / 3
+			squares += (between*between + above*above + same*same) / 3 // over the six orders of the three arms
 		}
 		if squares > 0 {
 			smallest = min(smallest, math.Erfc(math.Abs(sum)/math.Sqrt(2*squares)))

@@ -94,15 +94,15 @@ const samplesEach = 20
 
 // together compares arms on one machine, in rounds. Another run of the same machine
 // has the same seed and another number.
-func together(ctx context.Context, f Fault, seed, run uint64, arms map[gate.Arm]kernel,
-	p gate.Policy) (gate.Comparison, error) {
+func together(ctx context.Context, f Fault, seed, run uint64, arms map[gate.Arm]kernel, p gate.Policy,
+	verdictOnly bool) (gate.Comparison, error) {
 	m := &measurer{machine: newMachine(f, seed, 3*p.Rounds[0]*samplesEach), arms: arms}
 	if run > 0 {
 		m.machine.again(seed + run<<32)
 	}
 	_, hasBest := arms[gate.Best]
 	return gate.Compare(ctx, m, p, gate.Options{
-		Seed: seed + run<<32, Samples: samplesEach, Best: hasBest, Bootstrap: bootstrap, Now: m.now,
+		Seed: seed + run<<32, Samples: samplesEach, Best: hasBest, Bootstrap: bootstrap, Now: m.now, VerdictOnly: verdictOnly,
 	})
 }
 
@@ -149,6 +149,7 @@ type trials struct{ equal, slowed, eroded, tail, printed gate.Comparison }
 
 func try(ctx context.Context, f Fault, seed uint64, o Options) (t trials, err error) {
 	time := cmp.Or(f.Milliseconds, 1)
+	verdictOnly := false
 	// The best accepted entry takes a time of its own; 0 for none.
 	compare := func(run uint64, candidate kernel, best float64) (c gate.Comparison) {
 		arms := map[gate.Arm]kernel{gate.Baseline: {time: time}, gate.Control: {time: time}, gate.Candidate: candidate}
@@ -156,11 +157,12 @@ func try(ctx context.Context, f Fault, seed uint64, o Options) (t trials, err er
 			arms[gate.Best] = kernel{time: best}
 		}
 		if err == nil {
-			c, err = together(ctx, f, seed, run, arms, o.Policy)
+			c, err = together(ctx, f, seed, run, arms, o.Policy, verdictOnly)
 		}
 		return c
 	}
 	t.equal = compare(0, kernel{time: time}, time)
+	verdictOnly = true // of the others nothing else is counted
 	t.slowed = compare(0, kernel{time: time * (1 + o.Slowdown)}, 0)
 	t.eroded = compare(0, kernel{time: time}, time/(1+o.Slowdown))
 	t.tail = compare(0, kernel{time: time, slowShare: slowShare}, 0)
