@@ -96,6 +96,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		restore: e.compileAgain,
 		allowed: options.RunTimeout,
 		budget:  options.Budget,
+		least:   leastHere,
 		initial: k.Default(),
 	}
 	e.fuzzer = &fuzzer{
@@ -121,7 +122,8 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		e.runner.ready = func(context.Context, space.Point) error { return nil }
 	} else if facts.Resident {
 		e.onDevice = check.OnDevice{Target: target}
-		e.checker, e.benchmark.timer, e.runner.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
+		e.checker, e.benchmark.timer = e.onDevice, timeOnDevice
+		e.runner.workers, e.runner.least = e.Warm(e.warm), leastOnDevice
 	} else {
 		e.stopwatches = &stopwatches{kernel: k, oracle: e.oracle, workload: e.WorkloadCase()}
 		e.checker, e.benchmark.timer = check.Here{Target: target}, e.stopwatches.timer

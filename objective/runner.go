@@ -22,6 +22,7 @@ type runner struct {
 	restore func(context.Context, space.Point) error
 	// allowed is how long each call of the default may take; budget is as in [Options].
 	allowed, budget time.Duration
+	least           time.Duration // what a point may take in any case
 	initial         space.Point
 	usual           atomic.Int64 // the default's longest call, in nanoseconds; 0 before it has run
 }
@@ -31,9 +32,10 @@ const (
 	mostTimes = 20
 	// trialShare is the part of a budget that one call may take. A point that hangs is tried twice.
 	trialShare = 0.05
-	// Less than this, or so many times what the default takes, says nothing on a busy machine.
-	leastAllowed = time.Second
-	leastTimes   = 3
+	// Less than this, or so many times what the default takes, says nothing on a busy machine. A GPU's driver takes
+	// seconds to start in a fresh process.
+	leastHere, leastOnDevice = 2 * time.Second, 6 * time.Second
+	leastTimes               = 3
 )
 
 // limit is how long each call of a point may take.
@@ -46,7 +48,7 @@ func (r *runner) limit(point space.Point) time.Duration {
 	if r.budget > 0 {
 		most = min(most, time.Duration(trialShare*float64(r.budget)))
 	}
-	return min(r.allowed, max(most, leastTimes*usual, leastAllowed))
+	return min(r.allowed, max(most, leastTimes*usual, r.least))
 }
 
 // failure is that of a check; one for taking too long says what the default takes.
