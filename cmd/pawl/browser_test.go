@@ -53,7 +53,6 @@ func (b *browser) everyPage() {
 		"trial":   "/studies/1/trials/3",
 		"compare": "/compare?study=1",
 		"gate":    "/gate",
-		"doctor":  "/doctor",
 	} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, width := range []int64{1280, 390} {
