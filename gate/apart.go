@@ -17,14 +17,14 @@ import (
 //   - the process is the unit: its level, the median of its samples, is one
 //     observation, and levels that differ from process to process are noise, not
 //     drift;
-//   - a difference must exceed twice the policy's limits, and with fewer than six
-//     processes a side, which cannot show how levels differ, also what levels were seen
-//     to do elsewhere ([apart.explained]);
-//   - half of the difference must show at both ends of both runs, in the first third of the
-//     processes and in the last: a machine that moves during a run is not there from its
-//     beginning to its end;
-//   - drift inside processes of more than a third of the difference makes the verdict
-//     inconclusive.
+//   - with at least six processes on each side the test of the levels must prove the
+//     difference, and it must exceed twice the policy's limits; where processes of
+//     the two sides overlap, there must also be ten a side, in no order that says
+//     that the machine moved, and the fastest of each must agree;
+//   - with fewer, nothing can be learned about how levels differ, so a difference
+//     must exceed what levels were seen to do elsewhere ([explained]);
+//   - drift inside processes, or from process to process in the order measured, of
+//     more than a third of the difference makes the verdict inconclusive.
 //
 // The outer slices are processes, in the order measured.
 func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, method Method) Comparison {
@@ -35,13 +35,18 @@ func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, 
 	}
 	s.processes = min(len(baseline), len(candidate))
 	s.evidence = s.weigh(b)
-	return Comparison{
+	c := Comparison{
 		Method:    method,
 		Evidence:  &s.evidence,
 		Candidate: candidate,
 		Notes:     append(p.notes(s.evidence), s.notes()...),
-		Decision:  s.judge(),
 	}
+	if s.few() {
+		c.Decision = s.judgeFew(b)
+	} else {
+		c.Decision = s.judge()
+	}
+	return c
 }
 
 // WithStoredErosion holds a finished comparison against the stored samples of the
@@ -111,7 +116,7 @@ func (s *apart) notes() []string {
 	if s.few() {
 		notes = append(notes,
 			fmt.Sprintf("%s a side cannot show how processes differ: the interval assumes levels with a standard "+
-				"deviation of %s", page.Count(s.processes, "process", "processes"), page.Percent(assumedSpread)))
+				"deviation of %s", page.Count(s.processes, "process", "processes"), page.Percent(s.levelSpread())))
 	}
 	medians := stats.Change(s.evidence.Baseline.Median, s.evidence.Candidate.Median)
 	if math.Abs(medians-s.evidence.Change) > s.policy.Regression {
@@ -122,88 +127,112 @@ func (s *apart) notes() []string {
 	return notes
 }
 
-// judge decides.
+// judge decides where both sides have enough processes.
 func (s *apart) judge() Decision {
 	e, slow, fast := s.evidence, 2*s.policy.Regression, 2*s.policy.Improvement
-	advice := "together with pawl gate"
-	if s.few() {
-		slow, fast = max(slow, math.Expm1(s.explained())), max(fast, -math.Expm1(-s.explained()))
-		advice = "in six processes or more, or " + advice
+	if d := s.insideDrift(); d != nil {
+		return *d
 	}
-	limits := fmt.Sprintf("with %s a side only a candidate slower by more than %s or faster by more than %s can be "+
-		"distinguished from the same code in another process", page.Count(s.processes, "process", "processes"),
-		page.Percent(slow), page.Percent(fast))
-	within := !s.few() && e.Interval.Low > -slow && e.Interval.High < fast
-	switch doubt := s.doubt(); {
-	case within && e.Interval.Contains(0):
+	const why = "two sides that were not measured together"
+	proven := e.P <= apartLevel && !e.Interval.Contains(0)
+	beyond := e.Change < -slow || e.Change > fast
+	within := e.Interval.Low > -slow && e.Interval.High < fast
+	if proven && beyond && !s.cleared(slow, fast) {
+		if d := s.doubt(slow, fast); d != nil {
+			return *d
+		}
+	}
+	switch {
+	case proven && e.Change < -slow:
+		return Decision{
+			Verdict: Regression,
+			Reason: fmt.Sprintf("slower by %s, more than %s, the limit for %s", page.Percent(-e.Change), page.Percent(slow),
+				why),
+		}
+	case proven && e.Change > fast && math.Abs(e.Delta) >= s.policy.Effect:
+		return Decision{
+			Verdict: Improvement,
+			Reason: fmt.Sprintf("faster by %s, more than %s, the limit for %s", page.Percent(e.Change), page.Percent(fast),
+				why),
+		}
+	case proven && (e.Change < -s.policy.Regression || e.Change > s.policy.Improvement):
+		return Decision{
+			Verdict: Inconclusive,
+			Reason:  fmt.Sprintf("%s, which proves nothing between %s; pawl gate measures them together", faster(e.Change), why),
+		}
+	case proven:
+		return Decision{Verdict: Maintained, Reason: fmt.Sprintf("%s, which is within the limits", faster(e.Change))}
+	case within:
 		return Decision{
 			Verdict: NoDifference,
-			Reason: fmt.Sprintf("the interval reaches from %s: not proven, and within the limits for two sides that were "+
-				"not measured together", page.ChangeInterval(e.Interval)),
+			Reason: fmt.Sprintf("the interval reaches from %s: not proven, and within the limits for %s",
+				page.ChangeInterval(e.Interval), why),
 		}
-	case within && e.Change > -s.policy.Regression && e.Change < s.policy.Improvement:
-		return Decision{Verdict: Maintained, Reason: fmt.Sprintf("%s, which is within the limits", faster(e.Change))}
-	case e.Change >= -slow && e.Change <= fast:
-		return Decision{
+	}
+	return Decision{
+		Verdict: Inconclusive,
+		Reason: fmt.Sprintf("too noisy: the interval reaches from %s; about %.0f processes a side would decide",
+			page.ChangeInterval(e.Interval), s.needed(slow, fast)),
+	}
+}
+
+// needed is how many processes a side would decide: either prove a change of the
+// size that was seen, or show that it is within the limits.
+func (s *apart) needed(slow, fast float64) float64 {
+	const (
+		normal95 = 1.96 // standard errors from the middle of the interval to its end
+		proven   = 4.2  // standard errors for p = 0.004 nine times of ten
+	)
+	e, n := s.evidence, float64(s.processes)
+	half := (e.Interval.High - e.Interval.Low) / 2
+	if e.Change < -slow || e.Change > fast {
+		half *= proven / normal95 / math.Abs(e.Change)
+	} else {
+		half /= min(slow, fast)
+	}
+	return math.Ceil(max(n+1, n*half*half))
+}
+
+// cleared reports that every process of the candidate is beyond every process of
+// the baseline by the limit. Then no order of the processes explains the
+// difference; of fewer than ten, only if most of the difference lies between them,
+// because a step early in both runs leaves a process or two on the old level.
+func (s *apart) cleared(slow, fast float64) bool {
+	if s.processes < orderedProcesses && s.gap() < s.difference()/2 {
+		return false
+	}
+	return s.gap() > math.Log1p(slow) && s.evidence.Change < 0 || s.gap() > -math.Log1p(-fast) && s.evidence.Change > 0
+}
+
+// gap is the log ratio of the two levels, one of each side, that are next to each
+// other; negative where the sides overlap.
+func (s *apart) gap() float64 {
+	base, other := s.levels[0], s.levels[1]
+	return math.Log(max(slices.Min(other)/slices.Max(base), slices.Min(base)/slices.Max(other)))
+}
+
+// doubt says why a proven difference decides nothing although some process of one side
+// lies among those of the other.
+func (s *apart) doubt(slow, fast float64) *Decision {
+	if s.processes < orderedProcesses {
+		return &Decision{
 			Verdict: Inconclusive,
-			Reason:  fmt.Sprintf("%s; %s; measure each side %s", faster(e.Change), limits, advice),
+			Reason: fmt.Sprintf("%s, but the nearest processes of the two sides differ by too little (the limit is %s, %s "+
+				"for a gain, and half of the difference); with %d processes a side a change of the machine cannot be ruled out: "+
+				"measure %d", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), s.processes, orderedProcesses),
 		}
-	case doubt != "":
-		return Decision{
+	}
+	// Interference only adds time, and may stay with a side for most of its run: what
+	// is slower is slower also in its fastest process.
+	fastest := stats.Change(slices.Min(s.levels[0]), slices.Min(s.levels[1]))
+	if s.evidence.Change < 0 && fastest >= -slow || s.evidence.Change > 0 && fastest <= fast {
+		return &Decision{
 			Verdict: Inconclusive,
-			Reason:  fmt.Sprintf("%s, but %s; measure each side %s", faster(e.Change), doubt, advice),
-		}
-	case e.Change < 0:
-		return Decision{Verdict: Regression, Reason: fmt.Sprintf("%s: %s", faster(e.Change), limits)}
-	}
-	return Decision{Verdict: Improvement, Reason: fmt.Sprintf("%s: %s", faster(e.Change), limits)}
-}
-
-// doubt says why a difference, however large, may be the machine's; it is empty where nothing does.
-func (s *apart) doubt() string {
-	e, difference := s.evidence, -math.Log1p(-s.evidence.Change)
-	for i, processes := range s.sides {
-		if len(slices.Concat(processes...)) < stats.FewestForInterval {
-			return fmt.Sprintf("the %s has too few samples", sideNames[i])
-		}
-		if moved := stats.Median(each(processes, drift)); math.Abs(moved) > math.Abs(difference)/3 {
-			return fmt.Sprintf("drift: the %s becomes %s inside a process", sideNames[i], faster(-math.Expm1(moved)))
+			Reason: fmt.Sprintf("%s, but the fastest processes of the two sides say %s: a neighbor may have slowed "+
+				"the others", faster(s.evidence.Change), faster(fastest)),
 		}
 	}
-	for _, baseline := range ends(s.levels[0]) {
-		for _, candidate := range ends(s.levels[1]) {
-			if (baseline-candidate)/difference < 0.5 {
-				return "the first processes and the last say otherwise: the machine may have changed"
-			}
-		}
-	}
-	if !s.few() && (e.P > apartLevel || e.Interval.Contains(0)) {
-		return fmt.Sprintf("too noisy: the interval reaches from %s", page.ChangeInterval(e.Interval))
-	}
-	return ""
-}
-
-// drift is the log ratio of the second half of a process to its first.
-func drift(samples []float64) float64 {
-	half := len(samples) / 2
-	if half == 0 {
-		return 0
-	}
-	return math.Log(stats.Median(samples[len(samples)-half:]) / stats.Median(samples[:half]))
-}
-
-// ends are the means of the logarithms of the first third of the levels and of the last.
-func ends(levels []float64) [2]float64 {
-	third := (len(levels) + 2) / 3
-	return [2]float64{stats.Mean(logs(levels[:third])), stats.Mean(logs(levels[len(levels)-third:]))}
-}
-
-func logs(values []float64) []float64 {
-	logs := make([]float64, len(values))
-	for i, value := range values {
-		logs[i] = math.Log(value)
-	}
-	return logs
+	return s.orderDrift()
 }
 
 // How the levels of processes of the same code differ cannot be learned from a few
@@ -211,7 +240,8 @@ func logs(values []float64) []float64 {
 // page colors or another core, process levels with a standard deviation of 4 to
 // 10 %, and two modes of 12 to 25 %.
 const (
-	// assumedSpread is the standard deviation of the log levels of processes.
+	// assumedSpread is the standard deviation of the log levels of processes, where
+	// the sides themselves do not show a larger one.
 	assumedSpread = 0.10
 	// assumedReach is how many standard deviations levels are given: one comparison
 	// in fifteen thousand is beyond it. It also covers two modes of 25 % with all
@@ -219,11 +249,99 @@ const (
 	assumedReach = 4
 )
 
+// levelSpread is the standard deviation that is given to the levels: the assumed
+// one, or what the sides show where that is more.
+func (s *apart) levelSpread() float64 {
+	squares, freedom := 0.0, 0
+	for _, levels := range s.levels {
+		mean := 0.0
+		for _, level := range levels {
+			mean += math.Log(level) / float64(len(levels))
+		}
+		for _, level := range levels {
+			squares += math.Pow(math.Log(level)-mean, 2)
+		}
+		freedom += len(levels) - 1
+	}
+	if freedom == 0 {
+		return assumedSpread
+	}
+	return max(assumedSpread, math.Sqrt(squares/float64(freedom)))
+}
+
 // levelError is the standard deviation of the log ratio of the two sides that
 // levels alone bring.
 func (s *apart) levelError() float64 {
-	return assumedSpread * math.Sqrt(1/float64(len(s.sides[0]))+1/float64(len(s.sides[1])))
+	return s.levelSpread() * math.Sqrt(1/float64(len(s.sides[0]))+1/float64(len(s.sides[1])))
 }
 
 // explained is the log ratio that levels of processes may explain.
 func (s *apart) explained() float64 { return assumedReach * s.levelError() }
+
+// judgeFew decides where a side has fewer processes than would show how they
+// differ: only what is beyond anything that levels explain decides, and what does not
+// decide is not called equal either.
+func (s *apart) judgeFew(b stats.Bootstrap) Decision {
+	e := s.evidence
+	limit := s.explained()
+	slow := max(math.Expm1(limit), 3*s.policy.Regression)
+	fast := max(-math.Expm1(-limit), 3*s.policy.Improvement)
+	limits := fmt.Sprintf("with %s a side only a candidate slower by more than %s or faster by more than %s can be "+
+		"distinguished from the same code in another process", page.Count(s.processes, "process", "processes"),
+		page.Percent(slow), page.Percent(fast))
+	advice := fmt.Sprintf("%s; measure each side in six processes or more, or together with pawl gate", limits)
+	if e.Change >= -slow && e.Change <= fast {
+		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s; %s", faster(e.Change), advice)}
+	}
+	for i, processes := range s.sides {
+		for _, samples := range processes {
+			if size, how := s.policy.unsteady(samples); size > s.difference()/3 {
+				return Decision{
+					Verdict: Inconclusive,
+					Reason:  fmt.Sprintf("drift: a process of the %s %s; %s", sideNames[i], how, advice),
+				}
+			}
+		}
+	}
+	switch {
+	case !s.separate(b):
+		return Decision{
+			Verdict: Inconclusive,
+			Reason:  fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice),
+		}
+	case e.Change < 0:
+		return Decision{
+			Verdict: Regression,
+			Reason: fmt.Sprintf("slower by %s, more than processes of the same code differ: %s", page.Percent(-e.Change),
+				limits),
+		}
+	case math.Abs(e.Delta) >= s.policy.Effect:
+		return Decision{
+			Verdict: Improvement,
+			Reason: fmt.Sprintf("faster by %s, more than processes of the same code differ: %s", page.Percent(e.Change),
+				limits),
+		}
+	}
+	return Decision{
+		Verdict: Inconclusive,
+		Reason:  fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, s.policy.Effect),
+	}
+}
+
+// separate reports that the sides differ also without their levels: all processes of
+// one are beyond all of the other, by half of what levels may explain, and there are samples enough for intervals
+// inside the processes, which are disjoint.
+func (s *apart) separate(b stats.Bootstrap) bool {
+	if s.gap() < s.explained()/2 {
+		return false
+	}
+	var intervals [2]stats.Interval
+	for i, processes := range s.sides {
+		samples := slices.Concat(processes...)
+		if len(samples) < stats.FewestForInterval {
+			return false
+		}
+		intervals[i] = b.Block(samples, 0)
+	}
+	return intervals[0].Disjoint(intervals[1])
+}
