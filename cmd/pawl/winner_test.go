@@ -63,7 +63,7 @@ func TestKillLeavesAWholeVerdictOrNone(t *testing.T) {
 		wholePages(t, filepath.Join(dir, "tuning"))
 	}
 	if output, err := asPawl(t, dir, "report").CombinedOutput(); err != nil ||
-		!strings.Contains(string(output), "nothing is known (new)") {
+		!strings.Contains(string(output), "nothing is known: there is no baseline") {
 		t.Errorf("%v: %s", err, output)
 	}
 	t.Logf("%d kills, %d verdicts", killed, recorded)
