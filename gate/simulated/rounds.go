@@ -16,7 +16,7 @@ import (
 
 // Options says what to simulate.
 type Options struct {
-	// Comparisons is how many comparisons are made per fault, way of measuring and slowdown.
+	// Comparisons is how many comparisons are made per fault.
 	Comparisons int
 	// Seed is the first of the seeds.
 	Seed uint64

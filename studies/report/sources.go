@@ -24,7 +24,7 @@ func otherSources(ctx context.Context, store *studies.Store, all []studies.Study
 	subject, source := SubjectOf(s.Study), s.Study.Source
 	if front, found := FrontStudies(all)[subject]; found && front.Source != source {
 		return &OtherSources{front.ID, true, fmt.Sprintf("The kernel has changed: study %d is newer and of other sources. "+
-			"This one is about the sources of before, and pawl apply refuses it unless the files are those again.", front.ID)}
+			"This study is of the earlier ones: pawl apply refuses it until they are restored.", front.ID)}
 	}
 	if s.Evidence != nil && s.Evidence.Interval.Bounded() || s.Advice.Verdict == Keep {
 		return nil

@@ -64,7 +64,7 @@ func simulateCommand(env console.Environment) *cli.Command {
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
 		Flags: append(append(o.Common.Flags("json"), o.ownPolicy.flags()...),
-			console.Number("comparisons", &o.comparisons, 1, 200, "how many comparisons per machine and way of measuring"),
+			console.Number("comparisons", &o.comparisons, 1, 200, "how many comparisons per machine"),
 			&cli.Float64Flag{
 				Name:        "slowdown",
 				Value:       10,
