@@ -46,11 +46,12 @@ kernels:
   - {kernel: ./scale, backend: host, workloads: [small]}
 `
 
-// monthSource is a kernel that multiplies by a factor, so many times over.
+// monthSource is a kernel that multiplies by a factor, so many times over. Each time is 50 passes, so that
+// the least of them takes a microsecond: what a call costs is nothing beside it, and a sample needs few.
 func monthSource(name, factor string, times int) string {
 	return fmt.Sprintf(`#include <stdint.h>
 void %s(const float *x, float *y, int32_t N) {
-	for (int repeat = 0; repeat < %d * (WASTE + 1); repeat++)
+	for (int repeat = 0; repeat < 50 * %d * (WASTE + 1); repeat++)
 		for (int j = 0; j < N; j++) { volatile float product = %s * x[j]; y[j] = product; }
 }
 `, name, times, factor)
