@@ -46,7 +46,7 @@ func erode(ts *testscript.TestScript, _ bool, arguments []string) {
 	path := ts.MkAbs(arguments[0])
 	f, err := baseline.Read(path)
 	ts.Check(err)
-	entry := f.Entries[0]
+	entry := f.Entries[0].Entry
 	best := entry
 	best.Source, best.Binary, best.Commit = "gone", "older", ""
 	var samples [][]float64
@@ -58,7 +58,7 @@ func erode(ts *testscript.TestScript, _ bool, arguments []string) {
 		samples = append(samples, faster)
 	}
 	best.Summarise(samples, baseline.Work{})
-	f.Best = []baseline.Entry{best}
+	f.Entries[0].Best = &best
 	ts.Check(f.WriteResults(path))
 }
 
@@ -68,7 +68,9 @@ func forget(ts *testscript.TestScript, _ bool, arguments []string) {
 	path := ts.MkAbs(arguments[0])
 	f, err := baseline.Read(path)
 	ts.Check(err)
-	f.Sources = nil
+	for i := range f.Entries {
+		f.Entries[i].Archive = ""
+	}
 	ts.Check(f.WriteResults(path))
 }
 
@@ -76,13 +78,10 @@ func forget(ts *testscript.TestScript, _ bool, arguments []string) {
 func archived(ts *testscript.TestScript, _ bool, arguments []string) {
 	f, err := baseline.Read(ts.MkAbs(arguments[0]))
 	ts.Check(err)
-	if len(f.Sources) != len(f.Entries) {
-		ts.Fatalf("%d archives for %d entries", len(f.Sources), len(f.Entries))
-	}
-	for _, text := range f.Sources {
+	for _, e := range f.Entries {
 		folder, err := os.MkdirTemp(ts.MkAbs("."), "unpacked-")
 		ts.Check(err)
-		ts.Check(baseline.Unpack(text, folder))
+		ts.Check(baseline.Unpack(e.Archive, folder))
 		var names []string
 		ts.Check(filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() {
@@ -206,9 +205,9 @@ func TestKillLeavesOldOrNewBaseline(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "results", "baseline.json")
 	current := baseline.New()
-	current.Put(foreignEntry())
-	// Large enough that writing takes a while.
-	current.Sources = map[string]string{"none": strings.Repeat("sources ", 200_000)}
+	entry := foreignEntry()
+	entry.Archive = strings.Repeat("sources ", 200_000) // large enough that writing takes a while
+	current.Put(entry)
 	if err := current.WriteResults(filepath.Join(dir, "results", ratchet.CurrentName)); err != nil {
 		t.Fatal(err)
 	}
@@ -238,13 +237,13 @@ func TestKillLeavesOldOrNewBaseline(t *testing.T) {
 		if err != nil {
 			t.Fatalf("after %d kills: %v", killed, err)
 		}
-		switch len(f.Accepted) {
+		switch trail := f.Entries[0].Accepted; len(trail) {
 		case accepted:
 		case accepted + 1:
 			accepted++
 			moved++
 		default:
-			t.Fatalf("%d acceptances after %d", len(f.Accepted), accepted)
+			t.Fatalf("%d acceptances after %d", len(trail), accepted)
 		}
 	}
 	t.Logf("%d kills, the baseline moved %d times", killed, moved)

@@ -8,97 +8,50 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"pawl/internal/page"
 )
 
-// document is the file as written: all that belongs to an entry stands inside it, under
-// a digest of its own. So two branches that move different entries change different
-// lines, and git merges them; both having moved the same one is a conflict in its digest.
+const (
+	format = "pawl baseline"
+	// version is what this program writes; it reads nothing newer.
+	version = 3
+)
+
+// document is the file as written: each baseline stands under a digest of its own. So two
+// branches that move different ones change different lines, and git merges them; both
+// having moved the same one is a conflict in its digest.
 type document struct {
 	// Format and Version are added by page.JSON.
 	Format  string   `json:"format,omitempty"`
 	Version int      `json:"version,omitempty"`
-	Entries []stored `json:"entries"`
+	Entries []sealed `json:"entries"`
 }
 
-// stored is an entry with what belongs to it.
-type stored struct {
-	packed
-	Best     *packed      `json:"best,omitempty"`
-	Gain     *packed      `json:"provisional,omitempty"`
-	Accepted []Acceptance `json:"accepted,omitempty"`
-	// Digest is over everything else in the entry.
+type sealed struct {
+	Baseline
+	// Digest is over everything else.
 	Digest string `json:"digest"`
 }
 
-// packed is an entry with its sources. Entries of the same sources each have them: what
-// they shared would have to be merged.
-type packed struct {
-	Entry
-	Archive string `json:"archive,omitempty"`
-}
-
-// seal returns the document of a file.
-func (f *File) seal() (*document, error) {
-	d := &document{Entries: []stored{}}
-	for _, e := range f.Entries {
-		s := stored{packed: packed{e, f.Sources[e.Source]}}
-		if best, ok := f.FindBest(e.Key); ok {
-			s.Best = &packed{best, f.Sources[best.Source]}
-		}
-		if gain, ok := f.FindGain(e.Key); ok {
-			s.Gain = &packed{gain, f.Sources[gain.Source]}
-		}
-		for _, a := range f.Accepted {
-			if a.Key == e.Key {
-				s.Accepted = append(s.Accepted, a)
-			}
-		}
-		var err error
-		if s.Digest, err = s.digest(); err != nil {
+// Text seals the file and returns it as it is written.
+func (f *File) Text() ([]byte, error) {
+	d := &document{Entries: []sealed{}}
+	for _, b := range f.Entries {
+		sum, err := digest(b)
+		if err != nil {
 			return nil, err
 		}
-		d.Entries = append(d.Entries, s)
+		d.Entries = append(d.Entries, sealed{b, sum})
 	}
-	return d, nil
+	var text bytes.Buffer
+	err := page.JSON(&text, format, version, d)
+	return text.Bytes(), err
 }
 
-// unseal returns the file of a document, or what is wrong with an entry.
-func (d *document) unseal() (*File, string) {
-	f := New()
-	for _, s := range d.Entries {
-		if digest, err := s.digest(); err != nil || digest != s.Digest {
-			return nil,
-				fmt.Sprintf("the digest of %s does not match its content: it was edited by hand or merged%s, or merge it by "+
-					"pawl baseline merge", s.Key, restore)
-		}
-		if _, twice := f.Find(s.Key); twice {
-			return nil, fmt.Sprintf("it has %s twice%s", s.Key, restore)
-		}
-		f.Entries = append(f.Entries, s.Entry)
-		f.Keep(s.Source, s.Archive)
-		if s.Best != nil {
-			f.Best = append(f.Best, s.Best.Entry)
-			f.Keep(s.Best.Source, s.Best.Archive)
-		}
-		if s.Gain != nil {
-			f.Gains = append(f.Gains, s.Gain.Entry)
-			f.Keep(s.Gain.Source, s.Gain.Archive)
-		}
-		f.Accepted = append(f.Accepted, s.Accepted...)
-	}
-	slices.SortStableFunc(f.Entries, func(a, b Entry) int { return a.compare(b.Key) })
-	slices.SortStableFunc(f.Accepted, func(a, b Acceptance) int { return a.Time.Compare(b.Time) })
-	return f, ""
-}
-
-func (s stored) digest() (string, error) {
-	s.Digest = ""
-	return digest(s)
-}
-
-// digest identifies a value by its JSON.
-func digest(value any) (string, error) {
-	encoded, err := json.Marshal(value)
+// digest identifies a baseline by its JSON.
+func digest(b Baseline) (string, error) {
+	encoded, err := json.Marshal(sealed{Baseline: b})
 	if err != nil {
 		return "", err
 	}
@@ -106,20 +59,58 @@ func digest(value any) (string, error) {
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// decode reads content that is JSON.
-func decode(content []byte) (*File, Problem, string) {
+// ErrForeign says that a file is no baseline at all.
+var ErrForeign = errors.New("this is not a pawl baseline")
+
+const restore = "; nothing was changed. Restore it from version control"
+
+// Parse reads the text of a file as Read does; the path is for messages.
+func Parse(path string, content []byte) (*File, error) {
+	f, err := parse(content)
+	if err != nil {
+		return nil, fmt.Errorf("baseline %s: %w", path, err)
+	}
+	return f, nil
+}
+
+func parse(content []byte) (*File, error) {
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(content, &head); err != nil {
+		return nil, fmt.Errorf("it is not JSON: %w%s", err, restore)
+	}
+	switch {
+	case head.Format != format:
+		return nil, fmt.Errorf("%w (its format is %q); name another file with --baseline", ErrForeign, head.Format)
+	case head.Version > version:
+		return nil, fmt.Errorf("it was written by a newer pawl (version %d, this one reads up to %d); update pawl. "+
+			"Nothing was changed", head.Version, version)
+	}
 	var d document
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&d); err != nil {
-		if number, ok := errors.AsType[*notFiniteError](err); ok {
-			return nil, NotFinite, fmt.Sprintf("it holds %s, which is not a time%s", number.text, restore)
+		return nil, fmt.Errorf("it was edited by hand: %w%s", err, restore)
+	}
+	return d.unseal()
+}
+
+// unseal returns the file of a document.
+func (d *document) unseal() (*File, error) {
+	f := New()
+	for _, s := range d.Entries {
+		if sum, err := digest(s.Baseline); err != nil || sum != s.Digest {
+			return nil,
+				fmt.Errorf("the digest of %s does not match its content: it was edited by hand or merged%s, or merge it by "+
+					"pawl baseline merge", s.Key, restore)
 		}
-		return nil, Edited, fmt.Sprintf("it was edited by hand: %v%s", err, restore)
+		if f.of(s.Key) != nil {
+			return nil, fmt.Errorf("it has %s twice%s", s.Key, restore)
+		}
+		f.Entries = append(f.Entries, s.Baseline)
 	}
-	f, mistake := d.unseal()
-	if mistake != "" {
-		return nil, Edited, mistake
-	}
-	return f, "", ""
+	slices.SortStableFunc(f.Entries, func(a, b Baseline) int { return a.compare(b.Key) })
+	return f, nil
 }

@@ -81,6 +81,8 @@ type Entry struct {
 	// Unproven says that it began a device, or sizes, where others were known: no comparison says
 	// that it is as good as they are.
 	Unproven bool `json:"unproven,omitempty"`
+	// Archive is [Pack]'s of the sources. The commit has them too, until a squash, a rebase or a shallow clone.
+	Archive string `json:"archive,omitempty"`
 }
 
 // better reports whether an entry is faster than another one of the same sizes. It only

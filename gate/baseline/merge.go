@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,42 +13,80 @@ import (
 // both. One that a side has removed is gone, unless the other has moved it.
 func Merge(base, ours, theirs *File) (merged *File, chosen []string) {
 	merged = New()
-	merged.Accepted = slices.Clone(ours.Accepted)
-	for _, a := range theirs.Accepted {
-		if !slices.Contains(merged.Accepted, a) {
-			merged.Accepted = append(merged.Accepted, a)
-		}
-	}
-	slices.SortStableFunc(merged.Accepted, func(a, b Acceptance) int { return a.Time.Compare(b.Time) })
 	for _, e := range slices.Concat(base.Entries, ours.Entries, theirs.Entries) {
-		if _, done := merged.Find(e.Key); done {
+		if merged.of(e.Key) != nil {
 			continue
 		}
-		was, known := base.side(e.Key)
-		our, inOurs := ours.side(e.Key)
-		their, inTheirs := theirs.side(e.Key)
+		was, our, their := base.of(e.Key), ours.of(e.Key), theirs.of(e.Key)
+		removed := func(by, other *Baseline) bool {
+			return was != nil && by == nil && (other == nil || same(other, was))
+		}
+		var sides []*Baseline // the first stays
 		switch {
-		case known && (!inOurs || reflect.DeepEqual(our, was)) && (!inTheirs || reflect.DeepEqual(their, was)) &&
-			!(inOurs && inTheirs): // removed by one, and left alone by the other
-		case !inTheirs, reflect.DeepEqual(our, their), inOurs && reflect.DeepEqual(their, was):
-			merged.add(our)
-		case !inOurs, reflect.DeepEqual(our, was):
-			merged.add(their)
+		case removed(our, their), removed(their, our):
+			continue
+		case their == nil, same(our, their), our != nil && same(their, was):
+			sides = []*Baseline{our}
+		case our == nil, same(our, was):
+			sides = []*Baseline{their}
 		default:
-			winner, name := our, "ours"
-			if their.beats(our) {
-				winner, name = their, "theirs"
-			}
-			merged.add(winner)
-			for _, other := range []side{our, their} {
-				merged.consider(other)
+			sides = []*Baseline{our, their}
+			name := "ours"
+			if their.beats(our.Entry) {
+				sides, name = []*Baseline{their, our}, "theirs"
 			}
 			chosen = append(chosen,
 				fmt.Sprintf("%s: both sides moved it, ours to %s, theirs to %s: %s stays", e.Key,
-					e.Objective.Text(our.entry.Median), e.Objective.Text(their.entry.Median), name))
+					e.Objective.Text(our.Median), e.Objective.Text(their.Median), name))
 		}
+		stays := *sides[0]
+		stays.Best = bestOf(stays.Entry, sides)
+		stays.Accepted = trail(our, their)
+		merged.put(stays)
 	}
 	return merged, chosen
+}
+
+// same reports whether two baselines have the same entries, whatever people have decided about them.
+func same(a, b *Baseline) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return reflect.DeepEqual(Baseline{Entry: a.Entry, Best: a.Best, Provisional: a.Provisional},
+		Baseline{Entry: b.Entry, Best: b.Best, Provisional: b.Provisional})
+}
+
+func (e Entry) beats(other Entry) bool {
+	if e.Dims != other.Dims {
+		return e.Measured.After(other.Measured)
+	}
+	return e.better(other)
+}
+
+// bestOf is the best accepted entry of some sides; nil where none is better than the entry that stays.
+func bestOf(stays Entry, sides []*Baseline) (best *Entry) {
+	for _, side := range sides {
+		if side.Best != nil && side.Best.better(*cmp.Or(best, &stays)) {
+			best = side.Best
+		}
+	}
+	return best
+}
+
+// trail joins what people have decided on two sides, in the order of time.
+func trail(sides ...*Baseline) (all []Acceptance) {
+	for _, side := range sides {
+		if side == nil {
+			continue
+		}
+		for _, a := range side.Accepted {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Acceptance) int { return a.Time.Compare(b.Time) })
+	return all
 }
 
 // Branch is the one of origin that keeps baseline and history, in commits of their own: main's rules may let
@@ -61,57 +100,14 @@ func (f *File) Follow(decided *File, events []Event) {
 			f.Remove(func(entry Entry) bool { return entry.Kernel == e.Kernel })
 			continue
 		}
-		for _, a := range decided.Accepted {
-			if entry, ok := decided.Find(a.Key); ok && a.Key == e.Key && a.Time.Equal(e.Time) {
-				f.Accept(entry, a)
-				f.Keep(entry.Source, decided.Sources[entry.Source])
+		b := decided.of(e.Key)
+		if b == nil {
+			continue
+		}
+		for _, a := range b.Accepted {
+			if a.Time.Equal(e.Time) {
+				f.Accept(b.Entry, a)
 			}
 		}
-	}
-}
-
-// side is what a file has of a key.
-type side struct {
-	entry, best, gain packed // without a median where there is none beside the entry
-}
-
-func (f *File) side(key Key) (s side, ok bool) {
-	s.entry.Entry, ok = f.Find(key)
-	s.best.Entry, _ = f.FindBest(key)
-	s.gain.Entry, _ = f.FindGain(key)
-	for _, p := range []*packed{&s.entry, &s.best, &s.gain} {
-		p.Archive = f.Sources[p.Source]
-	}
-	return s, ok
-}
-
-func (s side) beats(other side) bool {
-	if s.entry.Dims != other.entry.Dims {
-		return s.entry.Measured.After(other.entry.Measured)
-	}
-	return s.entry.better(other.entry.Entry)
-}
-
-// add takes over what a side has.
-func (f *File) add(s side) {
-	f.Entries = place(f.Entries, s.entry.Entry)
-	f.Keep(s.entry.Source, s.entry.Archive)
-	if s.gain.Median > 0 {
-		f.Gains = place(f.Gains, s.gain.Entry)
-		f.Keep(s.gain.Source, s.gain.Archive)
-	}
-	f.consider(s)
-}
-
-// consider keeps a side's best entry where it is better than what there is.
-func (f *File) consider(s side) {
-	now, _ := f.Find(s.entry.Key)
-	if best, ok := f.FindBest(s.entry.Key); ok {
-		now = best
-	}
-	if s.best.better(now) && s.best.Median > 0 {
-		f.Best = place(f.Best, s.best.Entry)
-		f.Keep(s.best.Source, s.best.Archive)
-		f.forgetSources()
 	}
 }

@@ -44,26 +44,22 @@ func TestGitMergesDifferentEntries(t *testing.T) {
 	}
 	at := func(kernel string, median float64, source string) Entry {
 		e := example(kernel, median)
-		e.Source, e.Measured = source, time.Date(2026, 8, int(100*median)%28+1, 0, 0, 0, 0, time.UTC)
+		e.Source, e.Archive = source, "archive of "+source
+		e.Measured = time.Date(2026, 8, int(100*median)%28+1, 0, 0, 0, 0, time.UTC)
 		return e
-	}
-	put := func(f *File, e Entry) {
-		f.Put(e)
-		f.Keep(e.Source, "archive of "+e.Source)
 	}
 	must("init", "-q", "-b", "main")
 	change("first", func(f *File) {
 		for _, kernel := range []string{"add", "matmul", "scale"} {
-			put(f, at(kernel, 2, kernel+" 1"))
+			f.Put(at(kernel, 2, kernel+" 1"))
 		}
 	})
 	must("checkout", "-q", "-b", "theirs")
-	change("matmul is faster", func(f *File) { put(f, at("matmul", 1.5, "matmul 2")) })
+	change("matmul is faster", func(f *File) { f.Put(at("matmul", 1.5, "matmul 2")) })
 	must("checkout", "-q", "main")
 	change("add is slower", func(f *File) {
 		f.Accept(at("add", 2.05, "add 2"),
 			Acceptance{Reason: "more precise", Time: time.Date(2026, 8, 9, 0, 0, 0, 0, time.UTC)})
-		f.Keep("add 2", "archive of add 2")
 	})
 	must("merge", "-q", "--no-edit", "theirs")
 
@@ -72,19 +68,19 @@ func TestGitMergesDifferentEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kernel, median := range map[string]float64{"add": 2.05, "matmul": 1.5, "scale": 2} {
-		if e, _ := f.Find(at(kernel, 1, "").Key); e.Median != median || f.Sources[e.Source] != "archive of "+e.Source {
-			t.Errorf("%s: %v, %q", kernel, e.Median, f.Sources[e.Source])
+		if e, _ := f.Find(at(kernel, 1, "").Key); e.Median != median || e.Archive != "archive of "+e.Source {
+			t.Errorf("%s: %v, %q", kernel, e.Median, e.Archive)
 		}
 	}
-	if best, _ := f.FindBest(at("add", 1, "").Key); best.Median != 2 || len(f.Best) != 1 || len(f.Accepted) != 1 {
-		t.Errorf("best %v, %d of them, %d acceptances", best.Median, len(f.Best), len(f.Accepted))
+	if add := f.of(at("add", 1, "").Key); add.Best == nil || add.Best.Median != 2 || len(add.Accepted) != 1 {
+		t.Errorf("%+v", add)
 	}
 
 	// Both move the same entry: git alone reports a conflict.
 	must("checkout", "-q", "-b", "also")
-	change("scale is faster", func(f *File) { put(f, at("scale", 1.8, "scale 2")) })
+	change("scale is faster", func(f *File) { f.Put(at("scale", 1.8, "scale 2")) })
 	must("checkout", "-q", "main")
-	change("scale is faster still", func(f *File) { put(f, at("scale", 1.7, "scale 3")) })
+	change("scale is faster still", func(f *File) { f.Put(at("scale", 1.7, "scale 3")) })
 	if output, err := gitIn(t, dir, "merge", "-q", "--no-edit", "also"); err == nil ||
 		!strings.Contains(output, "CONFLICT") {
 		t.Errorf("%v: %s", err, output)
@@ -105,9 +101,8 @@ func TestMerge(t *testing.T) {
 	accepted := func(median float64, release bool) func(*File) {
 		return func(f *File) {
 			e := example("scale", median)
-			e.Source = "accepted"
+			e.Source, e.Archive = "accepted", "text"
 			f.Accept(e, Acceptance{Reason: "more precise", Release: release})
-			f.Keep("accepted", "text")
 		}
 	}
 	faster := func(f *File) { f.Put(example("scale", 1.5)) }
@@ -129,13 +124,15 @@ func TestMerge(t *testing.T) {
 		"removed, and moved": {New(), file(faster), 1.5, 0, 0, false},
 	} {
 		merged, chosen := Merge(base, c.ours, c.theirs)
-		e, _ := merged.Find(key)
-		best, _ := merged.FindBest(key)
-		if e.Median != c.median || best.Median != c.best || len(merged.Accepted) != c.trail ||
-			(len(chosen) == 1) != c.chosen {
-			t.Errorf("%s: %v, best %v, %d acceptances, %v", name, e.Median, best.Median, len(merged.Accepted), chosen)
+		var e Baseline
+		if found := merged.of(key); found != nil {
+			e = *found
 		}
-		if e.Source == "accepted" && merged.Sources["accepted"] != "text" {
+		best, _ := merged.FindBest(key)
+		if e.Median != c.median || best.Median != c.best || len(e.Accepted) != c.trail || (len(chosen) == 1) != c.chosen {
+			t.Errorf("%s: %v, best %v, %d acceptances, %v", name, e.Median, best.Median, len(e.Accepted), chosen)
+		}
+		if e.Source == "accepted" && e.Archive != "text" {
 			t.Errorf("%s: its sources are lost", name)
 		}
 	}
@@ -150,7 +147,7 @@ func TestMerge(t *testing.T) {
 func TestAGainIsProvisional(t *testing.T) {
 	gain := func(binary string, median, share float64) Entry {
 		e := example("scale", median)
-		e.Source, e.Binary, e.Gain = binary, binary, share
+		e.Source, e.Binary, e.Gain, e.Archive = binary, binary, share, "archive of "+binary
 		return e
 	}
 	f := New()
@@ -161,7 +158,6 @@ func TestAGainIsProvisional(t *testing.T) {
 		if f.Gained(gain("lucky", 1.5, 0.25)) {
 			t.Error("one build binds")
 		}
-		f.Keep("lucky", "text")
 	}
 	text, err := f.Text()
 	if err != nil {
@@ -171,25 +167,24 @@ func TestAGainIsProvisional(t *testing.T) {
 		t.Fatal(err)
 	}
 	merged, _ := Merge(was, f, was)
-	if e, _ := merged.Find(key); e.Median != 2 || merged.Sources["lucky"] != "text" {
+	if e, _ := merged.Latest(key); e.Archive != "archive of lucky" || merged.of(key).Median != 2 {
 		t.Errorf("%+v", merged)
 	}
 	if !merged.Gained(gain("usual", 1.8, 0.1)) {
 		t.Error("two builds do not bind")
 	}
-	if e, _ := merged.Find(key); e.Binary != "usual" || e.Gain != 0 || len(merged.Gains) > 0 || len(merged.Sources) > 0 {
+	if e, _ := merged.Find(key); e.Binary != "usual" || e.Gain != 0 || merged.of(key).Provisional != nil {
 		t.Errorf("%+v", merged)
 	}
 	merged.Gained(gain("usual", 1.8, 0.2))
-	merged.Keep("faster still", "text")
 	if !merged.Gained(gain("faster still", 0.9, 0.6)) {
 		t.Error("two builds do not bind")
 	}
 	if e, _ := merged.Latest(key); e.Binary != "faster still" || e.Gain < 0.49 || e.Gain > 0.51 ||
-		merged.Sources["faster still"] != "text" {
+		e.Archive != "archive of faster still" {
 		t.Errorf("%+v", merged)
 	}
-	if f.Lost(key); len(f.Gains) > 0 || len(f.Sources) > 0 {
+	if f.Lost(key); f.of(key).Provisional != nil {
 		t.Errorf("%+v", f)
 	}
 }

@@ -12,12 +12,8 @@ import (
 // of text, six digits a sample: "1.23457 1.24003; 1.2388 1.24112".
 type Samples [][]float64
 
-// notFiniteError says that a number is none.
-type notFiniteError struct{ text string }
-
-func (e *notFiniteError) Error() string {
-	return fmt.Sprintf("%s is not a time in milliseconds", e.text)
-}
+// noTime says that a number is none.
+func noTime(text string) error { return fmt.Errorf("%s is not a time in milliseconds", text) }
 
 // MarshalJSON writes the compact form and refuses what is no time.
 func (s Samples) MarshalJSON() ([]byte, error) {
@@ -28,7 +24,7 @@ func (s Samples) MarshalJSON() ([]byte, error) {
 		}
 		for j, sample := range process {
 			if math.IsNaN(sample) || math.IsInf(sample, 0) || sample <= 0 {
-				return nil, &notFiniteError{fmt.Sprint(sample)}
+				return nil, noTime(fmt.Sprint(sample))
 			}
 			if j > 0 {
 				text.WriteByte(' ')
@@ -51,7 +47,7 @@ func (s *Samples) UnmarshalJSON(encoded []byte) error {
 		for word := range strings.FieldsSeq(process) {
 			sample, err := strconv.ParseFloat(word, 64)
 			if err != nil || math.IsNaN(sample) || math.IsInf(sample, 0) || sample <= 0 {
-				return &notFiniteError{word}
+				return noTime(word)
 			}
 			samples = append(samples, sample)
 		}

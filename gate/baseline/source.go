@@ -22,7 +22,7 @@ const archiveLimit = 1 << 20
 // ErrTooLarge says that a kernel's files are too many bytes for a baseline.
 var ErrTooLarge = fmt.Errorf("they are larger than %d bytes: commit them instead", archiveLimit)
 
-// Pack returns the files of a kernel as text for [File.Sources]. The same files
+// Pack returns the files of a kernel as text for [Entry.Archive]. The same files
 // pack to the same text.
 func Pack(files []kernels.File) (string, error) {
 	var packed bytes.Buffer

@@ -1,7 +1,6 @@
 package baseline
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -38,15 +37,4 @@ func (f *File) WriteResults(path string) error {
 		_, err := w.Write(text)
 		return err
 	})
-}
-
-// Text seals the file and returns it as it is written.
-func (f *File) Text() ([]byte, error) {
-	sealed, err := f.seal()
-	if err != nil {
-		return nil, err
-	}
-	var text bytes.Buffer
-	err = page.JSON(&text, format, version, sealed)
-	return text.Bytes(), err
 }

@@ -43,22 +43,17 @@ func (m Move) String() string {
 // moves lists the entries that differ.
 func moves(before, after *baseline.File) (all []Move) {
 	for _, e := range after.Entries {
-		was, _ := before.Find(e.Key)
-		if reflect.DeepEqual(was, e) {
-			continue
-		}
-		m := Move{Key: e.Key, From: was.Median, To: e.Median}
-		for _, a := range after.Accepted {
-			if a.Key == e.Key && a.To == e.Median {
-				m.Accepted = a.Reason
+		if was, _ := before.Find(e.Key); !reflect.DeepEqual(was, e.Entry) {
+			m := Move{Key: e.Key, From: was.Median, To: e.Median}
+			for _, a := range e.Accepted {
+				if a.To == e.Median {
+					m.Accepted = a.Reason
+				}
 			}
+			all = append(all, m)
 		}
-		all = append(all, m)
-	}
-	for _, gain := range after.Gains {
-		if was, _ := before.FindGain(gain.Key); !reflect.DeepEqual(was, gain) {
-			now, _ := after.Find(gain.Key)
-			all = append(all, Move{Key: gain.Key, From: now.Median, To: gain.Median, Provisional: true})
+		if was, _ := before.FindGain(e.Key); e.Provisional != nil && !reflect.DeepEqual(was, *e.Provisional) {
+			all = append(all, Move{Key: e.Key, From: e.Median, To: e.Provisional.Median, Provisional: true})
 		}
 	}
 	return all

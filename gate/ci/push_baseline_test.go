@@ -319,14 +319,14 @@ func TestPublicationRefuses(t *testing.T) {
 		{"a damaged file", func(s *scratch) Publication {
 			s.write("results/baseline.json", "{")
 			return publication()
-		}, "it is truncated"},
+		}, "it is not JSON"},
 		{"a damaged file on main", func(s *scratch) Publication {
 			other := &scratch{s.T, s.remote, s.clone("other")}
 			other.write("results/baseline.json", "{")
 			s.git(other.work, "commit", "--quiet", "-a", "-m", "damage")
 			s.git(other.work, "push", "--quiet", "origin", "main")
 			return publication()
-		}, "it is truncated"},
+		}, "it is not JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := start(t)

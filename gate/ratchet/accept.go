@@ -51,9 +51,9 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	accepted := a.among(current.Entries)
+	accepted := a.among(current)
 	if len(accepted) == 0 && a.Release {
-		accepted = a.among(file.Entries) // nothing new: what is the baseline already
+		accepted = a.among(file) // nothing new: what is the baseline already
 	}
 	var events []baseline.Event
 	err = a.update(accepted, func(file *baseline.File) error {
@@ -61,11 +61,9 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 			return err
 		}
 		for _, e := range accepted {
-			archive := cmp.Or(current.Sources[e.Source], file.Sources[e.Source])
 			e.Gain = 0
 			decision := file.Accept(e,
 				baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, By: a.By, Release: a.Release})
-			file.Keep(e.Source, archive)
 			event := decision.Event(e)
 			if evidence := evidenceFor(report, e.Key); evidence != nil {
 				event.Change = &evidence.Change
@@ -155,8 +153,13 @@ func (a Acceptance) names(kernel, origin string) bool {
 }
 
 // among returns the entries of the named kernels, or all.
-func (a Acceptance) among(entries []baseline.Entry) []baseline.Entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(e baseline.Entry) bool { return !a.names(e.Kernel, e.Origin) })
+func (a Acceptance) among(file *baseline.File) (entries []baseline.Entry) {
+	for _, b := range file.Entries {
+		if a.names(b.Kernel, b.Origin) {
+			entries = append(entries, b.Entry)
+		}
+	}
+	return entries
 }
 
 // Baseline returns the file that performance is held to, nil where there is none.
@@ -201,7 +204,7 @@ func Merge(base, ours, theirs string) (chosen []string, err error) {
 // another form and no sources to rebuild.
 func readCurrent(path string) (*baseline.File, error) {
 	current, err := baseline.Read(path)
-	if problem, ok := errors.AsType[*baseline.ProblemError](err); ok && problem.Problem == baseline.Foreign {
+	if errors.Is(err, baseline.ErrForeign) {
 		return nil, fmt.Errorf("%s was not written by pawl gate: run that first", path)
 	}
 	return current, err

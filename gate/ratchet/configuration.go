@@ -82,20 +82,19 @@ func measureAlone(ctx context.Context, c *devices.Configuration,
 
 // entryOf describes a measured candidate, with an archive of its sources: a commit may
 // be squashed away before the baseline is rebuilt.
-func entryOf(c *devices.Configuration, samples [][]float64,
-	version string) (e baseline.Entry, archive string, err error) {
+func entryOf(c *devices.Configuration, samples [][]float64, version string) (e baseline.Entry, err error) {
 	source, err := c.Kernel.Digest()
 	if err != nil {
-		return e, "", err
+		return e, err
 	}
 	var work baseline.Work
 	work.Flops, work.Bytes, err = c.Work()
 	if err != nil {
-		return e, "", err
+		return e, err
 	}
 	problem, err := c.Problem()
 	if err != nil {
-		return e, "", err
+		return e, err
 	}
 	environment := c.Backend.Facts().Environment
 	environment.Pawl = version
@@ -108,13 +107,13 @@ func entryOf(c *devices.Configuration, samples [][]float64,
 	e.Summarise(samples, work)
 	files, err := c.Kernel.Files()
 	if err != nil {
-		return e, "", err
+		return e, err
 	}
-	archive, err = baseline.Pack(files)
+	e.Archive, err = baseline.Pack(files)
 	if errors.Is(err, baseline.ErrTooLarge) && cleanCommit.MatchString(e.Commit) {
-		return e, "", nil // the commit has them, as long as it is there
+		err = nil // the commit has them, as long as it is there
 	}
-	return e, archive, err
+	return e, err
 }
 
 // arms measures the sides of a comparison. On the processor each measurement has a

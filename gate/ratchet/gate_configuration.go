@@ -20,8 +20,6 @@ type outcome struct {
 	result reporting.Result
 	// entry is the candidate as measured; its median is 0 where it was not.
 	entry baseline.Entry
-	// source is the archive of its sources, empty where they are too large for one.
-	source string
 }
 
 // compare checks a candidate and compares it: with the base commit where there is one, and with
@@ -89,7 +87,7 @@ func (r *run) described(c *devices.Configuration, own bool, o outcome) (_ outcom
 		o.result.Baseline, o.result.Current = e.Times()
 	}
 	if len(o.result.Candidate) > 0 && own {
-		if o.entry, o.source, err = entryOf(c, o.result.Candidate, r.Version); err != nil {
+		if o.entry, err = entryOf(c, o.result.Candidate, r.Version); err != nil {
 			return o, err
 		}
 	}
@@ -138,7 +136,7 @@ func (r *run) first(ctx context.Context, c *devices.Configuration, o outcome, re
 		o.result.Decision = gate.Broken(failure)
 		return o, nil
 	}
-	if o.entry, o.source, err = entryOf(c, samples, r.Version); err != nil {
+	if o.entry, err = entryOf(c, samples, r.Version); err != nil {
 		return o, err
 	}
 	o.result.Current = o.entry.Median
@@ -169,7 +167,7 @@ func (r *run) first(ctx context.Context, c *devices.Configuration, o outcome, re
 func (r *run) against(ctx context.Context, c *devices.Configuration, entry baseline.Entry,
 	p gate.Policy) (gate.Comparison, *profile.Comparison, error) {
 	old, _ := r.file.FindBest(entry.Key)
-	base, why, err := r.rebuild(ctx, c, r.file, entry)
+	base, why, err := r.rebuild(ctx, c, entry)
 	if err != nil {
 		return gate.Comparison{}, nil, err
 	}
@@ -191,7 +189,7 @@ func (r *run) interleaved(ctx context.Context, c, base *devices.Configuration, o
 	hasOld := old.Median > 0 && old.Dims == base.Workload.Dims.String() && old.Binary != base.Prepared.Binary.Digest
 	var best *devices.Configuration
 	if hasOld {
-		if best, _, err = r.rebuild(ctx, c, r.file, old); err != nil {
+		if best, _, err = r.rebuild(ctx, c, old); err != nil {
 			return compared, nil, err
 		}
 		if best != nil {

@@ -28,7 +28,7 @@ func (r *run) join() (failed error) {
 		}
 		for _, result := range report.Results {
 			entry, _ := measured.Find(result.Key)
-			failed = errors.Join(failed, r.add(outcome{result, entry, measured.Sources[entry.Source]}))
+			failed = errors.Join(failed, r.add(outcome{result, entry}))
 		}
 	}
 	return failed

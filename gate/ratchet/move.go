@@ -42,7 +42,6 @@ func (r *run) moveBaseline() error {
 			if overtaken[e.Key] = !reflect.DeepEqual(was, is); overtaken[e.Key] {
 				continue
 			}
-			now.Keep(e.Source, r.current.Sources[e.Source])
 			if moved[e.Key] = e.Gain == 0 || now.Gained(e); e.Gain == 0 {
 				now.Put(e)
 			}
@@ -56,7 +55,7 @@ func (r *run) moveBaseline() error {
 		return err
 	}
 	// Results that were not held to what is the baseline now are not for accepting.
-	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(e baseline.Entry) bool { return overtaken[e.Key] })
+	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(b baseline.Baseline) bool { return overtaken[b.Key] })
 	for i := range r.report.Results {
 		result := &r.report.Results[i]
 		late, known := overtaken[result.Key]

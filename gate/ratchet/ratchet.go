@@ -257,7 +257,6 @@ func (r *run) add(o outcome) error {
 	r.report.Device = o.result.Device
 	if o.entry.Median > 0 {
 		r.current.Put(o.entry)
-		r.current.Keep(o.entry.Source, o.source)
 	}
 	if r.mayMove(o.result) {
 		r.moving = append(r.moving, o.entry)

@@ -49,8 +49,7 @@ func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 				Key:        e.Key,
 				Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: gate.Improvement}},
 			},
-			entry:  e,
-			source: "archive",
+			entry: e,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -22,9 +22,9 @@ var cleanCommit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // rebuild prepares a baseline's own point from its own sources. Where that is not
 // possible it returns nil and why; an error means that the machinery broke.
-func (r *run) rebuild(ctx context.Context, candidate *devices.Configuration, file *baseline.File,
+func (r *run) rebuild(ctx context.Context, candidate *devices.Configuration,
 	entry baseline.Entry) (base *devices.Configuration, why string, err error) {
-	folder, err := r.sources(ctx, candidate.Kernel, file, entry)
+	folder, err := r.sources(ctx, candidate.Kernel, entry)
 	if err != nil {
 		return nil, err.Error(), nil
 	}
@@ -50,8 +50,7 @@ func (r *run) rebuild(ctx context.Context, candidate *devices.Configuration, fil
 
 // sources returns a folder with the sources of an entry. They are kept in the cache
 // by their digest, so that the next gate need not unpack them again.
-func (r *run) sources(ctx context.Context, k *kernels.Kernel, file *baseline.File,
-	entry baseline.Entry) (string, error) {
+func (r *run) sources(ctx context.Context, k *kernels.Kernel, entry baseline.Entry) (string, error) {
 	if digest, err := k.Digest(); err == nil && digest == entry.Source {
 		return r.Folder(k) // only the point differs
 	}
@@ -60,7 +59,7 @@ func (r *run) sources(ctx context.Context, k *kernels.Kernel, file *baseline.Fil
 		return folder, nil
 	}
 	return folder, page.WriteFolder(folder, func(temporary string) error {
-		if err := unpackSources(ctx, k, file.Sources[entry.Source], entry.Commit, temporary); err != nil {
+		if err := unpackSources(ctx, k, entry, temporary); err != nil {
 			return err
 		}
 		if !holds(temporary, k.Backend, entry.Source) {
@@ -82,17 +81,17 @@ func holds(folder, backend, digest string) bool {
 
 // unpackSources writes an entry's sources into a folder: from the archive in the
 // baseline, or from the recorded commit.
-func unpackSources(ctx context.Context, k *kernels.Kernel, archive, commit, folder string) error {
+func unpackSources(ctx context.Context, k *kernels.Kernel, entry baseline.Entry, folder string) error {
 	switch {
-	case archive != "":
-		return baseline.Unpack(archive, folder)
-	case !cleanCommit.MatchString(commit):
+	case entry.Archive != "":
+		return baseline.Unpack(entry.Archive, folder)
+	case !cleanCommit.MatchString(entry.Commit):
 		return errors.New("neither an archive nor a commit of its sources was recorded")
 	case k.Dir == "":
 		return errors.New("the kernel is embedded now and was a folder then")
 	}
 	// In a subfolder git archives that subfolder, with names relative to it.
-	packed, err := git.Run(ctx, k.Dir, nil, "archive", "--format=tar", commit)
+	packed, err := git.Run(ctx, k.Dir, nil, "archive", "--format=tar", entry.Commit)
 	if err != nil {
 		return fmt.Errorf("%w (a shallow clone has no old commits: fetch the whole history)", err)
 	}

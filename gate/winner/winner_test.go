@@ -253,7 +253,7 @@ func TestWhatIsRunAlready(t *testing.T) {
 	err = baseline.Update(b.path, func(f *baseline.File) error {
 		for _, e := range f.Entries {
 			e.Point = "BLOCK=1"
-			f.Put(e)
+			f.Put(e.Entry)
 		}
 		return nil
 	})
@@ -268,7 +268,7 @@ func TestWhatIsRunAlready(t *testing.T) {
 	err = baseline.Update(b.path, func(f *baseline.File) error {
 		for _, e := range f.Entries {
 			e.Binary, e.Point = "another", best
-			f.Put(e)
+			f.Put(e.Entry)
 		}
 		return nil
 	})
@@ -283,7 +283,7 @@ func TestWhatIsRunAlready(t *testing.T) {
 	alter := func(change func(*baseline.Entry)) {
 		t.Helper()
 		err := baseline.Update(b.path, func(f *baseline.File) error {
-			e := f.Entries[0]
+			e := f.Entries[0].Entry
 			f.Entries = nil
 			change(&e)
 			f.Put(e)

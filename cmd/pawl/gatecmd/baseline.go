@@ -131,8 +131,8 @@ func showBaseline(env console.Environment, o baselineOptions) error {
 		if e.Unproven {
 			state = "unproven"
 		}
-		if gain, ok := f.FindGain(e.Key); ok {
-			state = strings.TrimSpace(state + " provisional gain " + page.Change(gain.Gain))
+		if e.Provisional != nil {
+			state = strings.TrimSpace(state + " provisional gain " + page.Change(e.Provisional.Gain))
 		}
 		rows = append(rows, []string{
 			e.Kernel, e.Workload, e.Type, e.Objective.Text(e.Median),
@@ -145,10 +145,12 @@ func showBaseline(env console.Environment, o baselineOptions) error {
 			"point", ""}, rows); err != nil {
 		return err
 	}
-	for _, a := range f.Accepted {
-		fmt.Fprintf(env.Stdout, "accepted %s by %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"),
-			escape.Line(cmp.Or(a.By, "somebody")), a.Kernel, a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To),
-			escape.Line(a.Reason))
+	for _, e := range f.Entries {
+		for _, a := range e.Accepted {
+			fmt.Fprintf(env.Stdout, "accepted %s by %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"),
+				escape.Line(cmp.Or(a.By, "somebody")), a.Kernel, a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To),
+				escape.Line(a.Reason))
+		}
 	}
 	return nil
 }

@@ -69,13 +69,13 @@ func (s *Server) gate(r *http.Request) (page, error) {
 	}
 	for _, e := range file.Entries {
 		entry := gateEntry{
-			Entry:  e,
+			Entry:  e.Entry,
 			Time:   e.Objective.Text(e.Median) + " (" + e.Objective.Interval(e.Interval) + ")",
 			Commit: gates.ShortCommit(e.Commit),
 		}
-		if best, found := file.FindBest(e.Key); found && best.Median > 0 {
-			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/best.Median),
-				e.Objective.Text(best.Median))
+		if e.Best != nil {
+			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/e.Best.Median),
+				e.Objective.Text(e.Best.Median))
 		}
 		data.Entries = append(data.Entries, entry)
 	}
