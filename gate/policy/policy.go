@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"pawl/gate"
 	"pawl/kernels"
@@ -26,8 +25,8 @@ const FileName = "gate.yaml"
 type File struct {
 	// Kernels are in the order of the file.
 	Kernels []Kernel
-	// Profile names what makes a configuration worth profiling.
-	Profile []Trigger
+	// Profile are the verdicts that make a configuration worth profiling.
+	Profile []gate.Verdict
 	// Shards is how many jobs share the configurations; 0 is one.
 	Shards int
 }
@@ -46,24 +45,12 @@ type Kernel struct {
 	Policy gate.Policy
 }
 
-// Trigger is a reason to profile a configuration.
-type Trigger string
-
-// The triggers.
-const (
-	OnRegression  Trigger = "regression"
-	OnImprovement Trigger = "improvement"
-	OnNoise       Trigger = "noise"
-)
-
-var triggers = []string{string(OnRegression), string(OnImprovement), string(OnNoise)}
-
-// DefaultProfile is what a file without the key says.
-var DefaultProfile = []Trigger{OnRegression, OnImprovement, OnNoise}
+// profiled are the verdicts that a profiler can explain, and what a file without the key says.
+var profiled = []gate.Verdict{gate.Regression, gate.Improvement}
 
 // Default returns the policy for kernels that are named on the command line.
 func Default(names ...string) *File {
-	f := &File{Profile: DefaultProfile}
+	f := &File{Profile: profiled}
 	for _, name := range names {
 		f.Kernels = append(f.Kernels, Kernel{Name: name, Policy: gate.Presets[gate.DefaultPreset]})
 	}
@@ -173,15 +160,16 @@ type entry struct {
 }
 
 func (d *policyFile) build() (*File, error) {
-	f := &File{Profile: DefaultProfile}
+	f := &File{Profile: profiled}
 	if d.Profile != nil {
 		f.Profile = nil
 	}
 	for _, name := range d.Profile {
-		if !slices.Contains(triggers, name.Text) {
-			return nil, name.At.Errorf("no trigger %q; there are %s", name.Text, strings.Join(triggers, ", "))
+		verdict := gate.Verdict(name.Text)
+		if !slices.Contains(profiled, verdict) {
+			return nil, name.At.Errorf("no verdict %q to profile after; there are %s and %s", verdict, profiled[0], profiled[1])
 		}
-		f.Profile = append(f.Profile, Trigger(name.Text))
+		f.Profile = append(f.Profile, verdict)
 	}
 	if d.Shards.Given() {
 		if err := whole(&f.Shards)(d.Shards.Text); err != nil {

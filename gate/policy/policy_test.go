@@ -41,10 +41,10 @@ kernels:
 		second.Policy.Tail != (gate.TailLimits{P95: 0.25, P99: gate.DefaultTail.P99, Fail: true}) {
 		t.Errorf("%+v and %+v", first.Policy.Tail, second.Policy.Tail)
 	}
-	if len(f.Profile) != 1 || f.Profile[0] != OnImprovement {
+	if len(f.Profile) != 1 || f.Profile[0] != gate.Improvement {
 		t.Errorf("%v", f.Profile)
 	}
-	for text, want := range map[string]int{"": 3, "profile: []\n": 0} {
+	for text, want := range map[string]int{"": 2, "profile: []\n": 0} {
 		f, err := Parse("gate.yaml", []byte(text+"kernels: [{kernel: attention}]\n"))
 		if err != nil || len(f.Profile) != want {
 			t.Errorf("%q: %v, %v", text, f, err)
@@ -97,7 +97,7 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 		"kernels:\n  - {kernel: a, tail: {fail: 7}}":   `p:2:30: "7" is neither true nor false`,
 		"preset: strict":                               "kernels is missing",
 		"shards: 0\nkernels: [{kernel: a}]":            `p:1:9: shards: "0" is not a whole number of at least 1`,
-		"kernels: [{kernel: a}]\nprofile: [sometimes]": `no trigger "sometimes"`,
+		"kernels: [{kernel: a}]\nprofile: [sometimes]": `no verdict "sometimes"`,
 		"": "the policy is empty",
 		"kernels: [{kernel: a}]\n---\nkernels: [{kernel: b}]":         "more than one document",
 		"kernels: [{kernel: [a, b]}]":                                 "expected one value",

@@ -324,6 +324,6 @@ func (r *run) save() (err error) {
 	if err := r.current.WriteResults(filepath.Join(folder, CurrentName)); err != nil {
 		return err
 	}
-	r.written, err = reporting.WriteAll(folder, &r.report, r.Policy.Profile)
+	r.written, err = reporting.WriteAll(folder, &r.report)
 	return err
 }

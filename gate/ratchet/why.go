@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"pawl/gate"
-	"pawl/gate/policy"
 	"pawl/internal/escape"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
@@ -16,25 +15,17 @@ import (
 const profilesName = "profiles"
 
 // explain says why a candidate is slower or faster than its baseline. What the compiler knows always counts; a profiler
-// looks at one launch of either where the policy's triggers ask for it and where it can, which is on this machine. What
+// looks at one launch of either where the policy asks for it and where it can, which is on this machine. What
 // goes wrong there takes nothing from the verdict: the report says less.
 func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
 	compared *gate.Comparison) *profile.Comparison {
-	var trigger policy.Trigger
-	switch compared.Verdict {
-	case gate.Regression:
-		trigger = policy.OnRegression
-	case gate.Improvement:
-		trigger = policy.OnImprovement
-	default:
-		return nil
-	}
-	if compared.Evidence == nil || ctx.Err() != nil {
+	moved := compared.Verdict == gate.Regression || compared.Verdict == gate.Improvement
+	if !moved || compared.Evidence == nil || ctx.Err() != nil {
 		return nil
 	}
 	var facts []profile.Facts
 	before, after := compared.Evidence.Times()
-	profiled := r.Policy != nil && slices.Contains(r.Policy.Profile, trigger)
+	profiled := r.Policy != nil && slices.Contains(r.Policy.Profile, compared.Verdict)
 	if _, local := r.On.(here); profiled && !local {
 		profiled = false
 		compared.Notes = append(compared.Notes, "no profiler has looked at it: it was measured on a farm")

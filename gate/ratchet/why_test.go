@@ -37,7 +37,7 @@ func TestWhyOnAFarm(t *testing.T) {
 		c.Prepared.Binary.Resources = &objective.Resources{Registers: registers}
 		sides = append(sides, c)
 	}
-	rules := &policy.File{Profile: []policy.Trigger{policy.OnRegression}}
+	rules := &policy.File{Profile: []gate.Verdict{gate.Regression}}
 	r := &run{Builder: b, Options: Options{On: elsewhere{}, Policy: rules}}
 	compared := gate.Comparison{Decision: gate.Decision{Verdict: gate.Regression}, Evidence: &gate.Evidence{}}
 	why := r.explain(t.Context(), sides[0], sides[1], &compared)

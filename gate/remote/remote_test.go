@@ -123,7 +123,7 @@ func (y *yard) gate(remotely bool, at string) reporting.Result {
 	r, _, err := ratchet.Run(y.Context(), b, ratchet.Options{
 		On: elsewhere,
 		Policy: &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}},
-			Profile: []policy.Trigger{policy.OnRegression}},
+			Profile: []gate.Verdict{gate.Regression}},
 		Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
 		Exit: func(*reporting.Report) int { return 0 },
 	})

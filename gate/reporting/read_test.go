@@ -33,7 +33,7 @@ func FuzzRead(f *testing.F) {
 
 func TestReadReturnsWhatWasWritten(t *testing.T) {
 	folder := t.TempDir()
-	if _, err := WriteAll(folder, example(), nil); err != nil {
+	if _, err := WriteAll(folder, example()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Read(folder + "/" + JSONName)

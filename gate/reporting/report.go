@@ -1,6 +1,6 @@
-// Package report writes what a gate run found, for everyone who asks: a page for
+// Package reporting writes what a gate run found, for everyone who asks: a page for
 // the reviewer, JSON for programs, JUnit for the CI server, a few lines for the
-// step summary, the list of configurations to profile, and the trend over commits.
+// step summary, and the trend over commits.
 //
 // Everything is computed from a Report; nothing is measured or decided here.
 package reporting
@@ -13,7 +13,6 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/baseline"
-	"pawl/gate/policy"
 	"pawl/internal/page"
 	"pawl/objective/profile"
 )
@@ -23,7 +22,6 @@ const (
 	MarkdownName = "ratchet_report.md"
 	JSONName     = "ratchet_report.json"
 	JUnitName    = "ratchet_report.xml"
-	ProfileName  = "profile.json"
 )
 
 // Report is a gate run.
@@ -140,57 +138,15 @@ func (r *Report) Passed() bool {
 		!slices.ContainsFunc(r.Results, func(s Result) bool { return !s.Verdict.Passes() })
 }
 
-// ToProfile is a configuration that is worth a profiler's time, and why.
-type ToProfile struct {
-	Kernel   string           `json:"kernel"`
-	Workload string           `json:"workload"`
-	Point    string           `json:"point"`
-	Why      []policy.Trigger `json:"why"`
-}
-
-// Profile returns the configurations that the policy's triggers name.
-func (r *Report) Profile(triggers []policy.Trigger) []ToProfile {
-	list := []ToProfile{}
-	for _, result := range r.Results {
-		var why []policy.Trigger
-		for _, trigger := range triggers {
-			if result.triggers(trigger) {
-				why = append(why, trigger)
-			}
-		}
-		if len(why) > 0 {
-			list = append(list, ToProfile{result.Kernel, result.Workload, result.Point, why})
-		}
-	}
-	return list
-}
-
-func (r Result) triggers(t policy.Trigger) bool {
-	switch t {
-	case policy.OnRegression:
-		return r.Verdict == gate.Regression
-	case policy.OnImprovement:
-		return r.Verdict == gate.Improvement
-	case policy.OnNoise:
-		return r.Evidence != nil && max(r.Evidence.Baseline.Variation, r.Evidence.Candidate.Variation) > r.Policy.Variation
-	}
-	return false
-}
-
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error { return page.JSON(w, "pawl gate", 1, r) }
 
-func (r *Report) profileJSON(w io.Writer, triggers []policy.Trigger) error {
-	return page.JSON(w, "pawl gate profile", 1, page.List("configurations", r.Profile(triggers)))
-}
-
 // WriteAll writes every form of the report into a folder and returns the paths.
 // Each file is replaced completely or not at all.
-func WriteAll(folder string, r *Report, triggers []policy.Trigger) ([]string, error) {
+func WriteAll(folder string, r *Report) ([]string, error) {
 	return page.WriteFiles(folder,
 		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return Markdown(w, r) }},
 		page.File{Name: JSONName, Render: r.JSON},
 		page.File{Name: JUnitName, Render: func(w io.Writer) error { return JUnit(w, r) }},
-		page.File{Name: ProfileName, Render: func(w io.Writer) error { return r.profileJSON(w, triggers) }},
 	)
 }

@@ -123,7 +123,7 @@ func showBaseline(env console.Environment, o baselineOptions) error {
 		return noBaseline(o)
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, "pawl baseline show", 1, f)
+		return page.JSON(env.Stdout, "pawl baseline show", 2, f)
 	}
 	var rows [][]string
 	for _, e := range f.Entries {

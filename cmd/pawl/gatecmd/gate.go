@@ -149,7 +149,7 @@ func problem(env console.Environment, o options, err error) error {
 		return err
 	}
 	r := &reporting.Report{Time: time.Now().UTC(), Problem: escape.Line(err.Error()), Exit: console.ExitMachinery}
-	_, failed := reporting.WriteAll(filepath.Dir(o.Baseline), r, nil)
+	_, failed := reporting.WriteAll(filepath.Dir(o.Baseline), r)
 	return errors.Join(err, failed, stepSummary(env, r))
 }
 
