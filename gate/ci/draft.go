@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +18,8 @@ import (
 
 // Applier turns a study's winner into a commit.
 type Applier interface {
+	// Index lists the studies, as their index does.
+	Index(ctx context.Context) ([]report.Entry, error)
 	// Commit makes a commit on top of another one that has the winner of a study in the
 	// kernel's sources, as the last one of a local branch, and returns its hash; none where
 	// the sources have it already. The checkout stays as it is. What must not be applied is
@@ -31,7 +32,7 @@ type Applier interface {
 
 // Drafts says what to open drafts for.
 type Drafts struct {
-	// Out is the folder with the index of studies and their pages.
+	// Out is the folder with the pages of the studies.
 	Out string
 	// Base is the branch to merge into.
 	Base string
@@ -59,7 +60,7 @@ type Draft struct {
 // Publish leaves one draft for each kernel whose studies suggest a change. A kernel whose
 // draft cannot be made does not keep the others from theirs; the error names each.
 func (d Drafts) Publish(ctx context.Context, at *github.Client, by Applier) ([]Draft, error) {
-	all, err := readIndex(filepath.Join(d.Out, indexName))
+	all, err := by.Index(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (d Drafts) Publish(ctx context.Context, at *github.Client, by Applier) ([]D
 
 // kernel makes the draft of one kernel from its studies.
 func (d Drafts) kernel(ctx context.Context, at *github.Client, by Applier, r *remote,
-	studies []Suggestion) (Draft, error) {
+	studies []report.Entry) (Draft, error) {
 	draft := Draft{Kernel: studies[0].Kernel}
 	// Dots are allowed in the name of a file, and some of them not in that of a branch.
 	branch := "pawl/" + escape.FileName(strings.ReplaceAll(draft.Kernel, ".", "/"))
@@ -124,12 +125,12 @@ func (d Drafts) kernel(ctx context.Context, at *github.Client, by Applier, r *re
 
 // choose takes the winner with the largest speedup that may be applied.
 func choose(ctx context.Context, by Applier, branch, base string,
-	studies []Suggestion) (chosen Suggestion, commit string, refused map[int64]string, err error) {
+	studies []report.Entry) (chosen report.Entry, commit string, refused map[int64]string, err error) {
 	refused = map[int64]string{}
 	ordered := slices.SortedStableFunc(slices.Values(studies),
-		func(a, b Suggestion) int { return cmp.Compare(b.gain(), a.gain()) })
+		func(a, b report.Entry) int { return cmp.Compare(gain(b), gain(a)) })
 	for _, s := range ordered {
-		if reason := s.notWorthIt(); reason != "" {
+		if reason := notWorthIt(s); reason != "" {
 			refused[s.Study] = reason
 			continue
 		}

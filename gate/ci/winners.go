@@ -19,6 +19,11 @@ type Winners struct{ Store *studies.Store }
 
 var _ Applier = Winners{}
 
+// Index implements [Applier].
+func (w Winners) Index(ctx context.Context) ([]report.Entry, error) {
+	return report.Index(ctx, w.Store)
+}
+
 // Commit implements [Applier].
 func (w Winners) Commit(ctx context.Context, study int64, branch, onto string) (string, error) {
 	s, err := w.Store.Study(ctx, study)

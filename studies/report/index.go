@@ -46,6 +46,9 @@ type Entry struct {
 	Action string `json:"action"`
 }
 
+// Index returns the index of a database's studies.
+func Index(ctx context.Context, store *studies.Store) ([]Entry, error) { return index(ctx, store, nil) }
+
 // Damaged is the verdict on a study that cannot be read.
 const Damaged Verdict = "damaged"
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,7 +30,7 @@ func draftCommand(env console.Environment) *cli.Command {
 			"For each kernel whose studies suggest a change, commits the winner as the manifest's defaults on a\n"+
 				"branch of its own and opens a draft, or updates the one that is there. A branch whose last commit\n"+
 				"is a person's stays as it is. Needs GITHUB_TOKEN with contents: write and pull-requests: write.",
-			"pawl ci draft --out tuning", "0 done, or nothing to propose", "2 there is no index of studies",
+			"pawl ci draft --out tuning", "0 done, or nothing to propose", "2 there are no studies",
 			"3 git or GitHub failed", "64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
 			console.TextOr("into", &o.base, "the branch of the run, or main", "the `BRANCH` to merge into")),
@@ -58,9 +57,6 @@ func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) er
 		Price: machine.Price, Currency: machine.Currency,
 		Say: func(sentence string) { fmt.Fprintln(env.Stderr, escape.Line(sentence)) },
 	}.Publish(ctx, client, ci.Winners{Store: store})
-	if errors.Is(err, fs.ErrNotExist) {
-		return console.Nothingf("%w", err)
-	}
 	if o.JSON {
 		err = errors.Join(err, page.JSON(env.Stdout, "pawl ci draft", 1, page.List("drafts", drafts)))
 	}
