@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pawl/gate/ci/github"
+	"pawl/gate/reporting"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/studies/apply"
@@ -38,10 +39,9 @@ type Drafts struct {
 	Base string
 	// Folder is inside the checkout.
 	Folder string
-	// Price is that of an hour of the machine that searched, in Currency; 0 where it is not known.
-	Price    float64
-	Currency string
-	Job      Job
+	// Machine has the price of the machine that searched; nil where it is not known.
+	Machine *reporting.Cost
+	Job     Job
 	// Say gets a sentence about each kernel; it may be nil.
 	Say func(string)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pawl/gate/ci/github"
+	"pawl/gate/reporting"
 	"pawl/internal/git"
 	"pawl/internal/githubtest"
 	"pawl/internal/stats"
@@ -53,11 +54,11 @@ func newBench(t *testing.T) *bench {
 	b.server.Give("secret", githubtest.JobToken("pull_requests=write", "contents=write"))
 	out := filepath.Join(folder, "tuning")
 	b.drafts = Drafts{
-		Out:    out,
-		Base:   "main",
-		Folder: b.checkout,
-		Price:  4, Currency: "EUR",
-		Job: Job{API: b.server.URL, Token: "secret", Repository: "someone/kernels"},
+		Out:     out,
+		Base:    "main",
+		Folder:  b.checkout,
+		Machine: &reporting.Cost{PricePerHour: 4, Currency: "EUR"},
+		Job:     Job{API: b.server.URL, Token: "secret", Repository: "someone/kernels"},
 	}
 	for _, page := range []string{"scale/small", "scale/large", "sum/small"} {
 		b.writeAt(filepath.Join(out, page, "suggestions.md"), "# The page of "+page+"\n")

@@ -28,8 +28,8 @@ func (d Drafts) weeks(m *page.Markdown, this, last *report.Summary) {
 		}),
 		row("cost", func(s *report.Summary) string {
 			text := fmt.Sprintf("%.1f minutes, %s", s.Search.Seconds/60, page.Count(s.Search.Asked, "trial"))
-			if d.Price > 0 {
-				text += fmt.Sprintf(", %.2f %s", d.Price*s.Search.Seconds/3600, escape.Markdown(d.Currency))
+			if m := d.Machine; m != nil && m.PricePerHour > 0 {
+				text += fmt.Sprintf(", %.2f %s", m.PricePerHour*s.Search.Seconds/3600, escape.Markdown(m.Currency))
 			}
 			return text
 		}),

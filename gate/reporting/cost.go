@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -20,8 +21,24 @@ type Cost struct {
 	Asleep bool `json:"asleep"`
 }
 
-// Total is what it has cost.
-func (c Cost) Total() float64 { return c.PricePerHour * c.Seconds / 3600 }
+// Until is what it has taken by then; nil stays nil, a machine of which nobody knows when it woke.
+func (c *Cost) Until(now time.Time) *Cost {
+	if c == nil {
+		return nil
+	}
+	taken := *c
+	taken.Seconds = max(0, now.Sub(c.Woke).Seconds())
+	return &taken
+}
+
+// Line is one line of JSON, for a later step.
+func (c Cost) Line() string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic("reporting: " + err.Error())
+	}
+	return string(text)
+}
 
 // String is a sentence without its full stop, for any page.
 func (c Cost) String() string {
@@ -32,7 +49,7 @@ func (c Cost) String() string {
 	text := fmt.Sprintf("the machine %s %s", verb,
 		time.Duration(min(c.Seconds, 1e9)*float64(time.Second)).Round(time.Second))
 	if c.PricePerHour > 0 {
-		text += fmt.Sprintf(", about %.2f %s at %.2f an hour", c.Total(), escape.Line(c.Currency), c.PricePerHour)
+		text += fmt.Sprintf(", about %.2f %s at %.2f an hour", c.PricePerHour*c.Seconds/3600, escape.Line(c.Currency), c.PricePerHour)
 	}
 	return text
 }

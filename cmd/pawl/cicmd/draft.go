@@ -51,11 +51,10 @@ func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) er
 	defer store.Close()
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	machine := runner.FromEnvironment(env.Getenv, env.Notice)
 	drafts, err := ci.Drafts{
 		Out: o.Out, Base: cmp.Or(o.base, job.Branch, "main"), Folder: ".", Job: job,
-		Price: machine.Price, Currency: machine.Currency,
-		Say: func(sentence string) { fmt.Fprintln(env.Stderr, escape.Line(sentence)) },
+		Machine: runner.FromEnvironment(env.Getenv, env.Notice),
+		Say:     func(sentence string) { fmt.Fprintln(env.Stderr, escape.Line(sentence)) },
 	}.Publish(ctx, client, ci.Winners{Store: store})
 	if o.JSON {
 		err = errors.Join(err, page.JSON(env.Stdout, "pawl ci draft", 1, page.List("drafts", drafts)))

@@ -13,6 +13,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate/ci"
 	"pawl/gate/ci/runner"
+	"pawl/gate/reporting"
 )
 
 func runnerFlag(to *string) cli.Flag {
@@ -58,11 +59,11 @@ func guardCommand(env console.Environment) *cli.Command {
 			}
 			ctx, done := console.StoppableOnce(ctx, env)
 			defer done()
-			a := runner.FromEnvironment(env.Getenv, env.Notice)
-			if a.Woke.IsZero() {
-				a.Woke = time.Now()
+			woke := time.Now()
+			if a := runner.FromEnvironment(env.Getenv, env.Notice); a != nil {
+				woke = a.Woke
 			}
-			err = c.Guard(ctx, a.Woke, env.Notice)
+			err = c.Guard(ctx, woke, env.Notice)
 			if ctx.Err() != nil {
 				return console.Answer(console.ExitInterrupted)
 			}
@@ -120,8 +121,8 @@ func wake(ctx context.Context, env console.Environment, file string, leave bool)
 	fmt.Fprintf(env.Stdout, "the machine answers after %s; it is put to sleep at %s at the latest\n",
 		time.Since(a.Woke).Round(time.Second), a.Woke.Add(c.Longest).Format(time.RFC3339))
 	err = errors.Join(
-		ci.Output(env.Getenv("GITHUB_OUTPUT"), "machine", a.Text()),
-		ci.Output(env.Getenv("GITHUB_ENV"), runner.Variable, a.Text()))
+		ci.Output(env.Getenv("GITHUB_OUTPUT"), "machine", a.Line()),
+		ci.Output(env.Getenv("GITHUB_ENV"), runner.Variable, a.Line()))
 	if err == nil && leave {
 		return nil
 	}
@@ -138,8 +139,8 @@ func wake(ctx context.Context, env console.Environment, file string, leave bool)
 }
 
 // sumUp prints what a machine has taken, and adds it to the summary of the step.
-func sumUp(env console.Environment, a runner.Awake) error {
-	cost := a.Cost(time.Now())
+func sumUp(env console.Environment, a *reporting.Cost) error {
+	cost := a.Until(time.Now())
 	if cost == nil {
 		fmt.Fprintln(env.Stdout, "the machine sleeps; nobody has written down when it woke")
 		return nil

@@ -32,7 +32,7 @@ func summaryCommand(env console.Environment) *cli.Command {
 			err := ci.Summary{
 				Report: report,
 				Job:    ci.JobOf(env.Getenv),
-				Cost:   runner.FromEnvironment(env.Getenv, env.Notice).Cost(time.Now()),
+				Cost:   runner.FromEnvironment(env.Getenv, env.Notice).Until(time.Now()),
 			}.Publish(env.Stdout)
 			if errors.Is(err, fs.ErrNotExist) {
 				return console.Nothingf("%w", err)

@@ -122,7 +122,7 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 		Base: o.Base, Within: o.within, Shard: o.shard, Join: o.join,
 		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Order(), LockClocks: o.LockClocks,
 		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,
-		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost,
+		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Until,
 		Finished: func(s reporting.Result) {
 			fmt.Fprintf(env.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/gate/reporting"
 	"pawl/internal/escape"
 	"pawl/internal/process"
 )
@@ -22,11 +23,11 @@ const (
 // Start wakes the machine and returns when it answers. Whatever fails, and when the context
 // ends, the machine is put to sleep again before it returns. Say gets what a person may want
 // to know.
-func (c *Config) Start(ctx context.Context, say func(string)) (Awake, error) {
-	a := Awake{Woke: time.Now().UTC().Round(0), Price: c.Price, Currency: c.Currency}
+func (c *Config) Start(ctx context.Context, say func(string)) (*reporting.Cost, error) {
+	a := &reporting.Cost{Woke: time.Now().UTC().Round(0), PricePerHour: c.Price, Currency: c.Currency}
 	for _, words := range [][]string{c.Wake, c.Check, c.Sleep} {
 		if _, err := exec.LookPath(words[0]); err != nil {
-			return Awake{}, fmt.Errorf("nothing was woken: %s: %w", FileName, err)
+			return nil, fmt.Errorf("nothing was woken: %s: %w", FileName, err)
 		}
 	}
 	err := c.rouse(ctx, a.Woke.Add(c.Patience))
