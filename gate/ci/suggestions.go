@@ -84,8 +84,8 @@ func (d Drafts) body(m *page.Markdown, chosen report.Entry, all []report.Entry,
 			action = "this draft"
 		}
 		rows = append(rows,
-			[]string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device), escape.Markdown(string(s.Verdict)),
-				speedup, escape.Markdown(s.Against()), escape.Markdown(action)})
+			[]string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device),
+				escape.Markdown(string(s.Verdict)), speedup, escape.Markdown(s.Against()), escape.Markdown(action)})
 	}
 	m.Table([]string{"study", "workload", "device", "verdict", "speedup over the default", "against what you run today",
 		"what to do"}, rows)

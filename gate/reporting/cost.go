@@ -49,7 +49,8 @@ func (c Cost) String() string {
 	text := fmt.Sprintf("the machine %s %s", verb,
 		time.Duration(min(c.Seconds, 1e9)*float64(time.Second)).Round(time.Second))
 	if c.PricePerHour > 0 {
-		text += fmt.Sprintf(", about %.2f %s at %.2f an hour", c.PricePerHour*c.Seconds/3600, escape.Line(c.Currency), c.PricePerHour)
+		total := c.PricePerHour * c.Seconds / 3600
+		text += fmt.Sprintf(", about %.2f %s at %.2f an hour", total, escape.Line(c.Currency), c.PricePerHour)
 	}
 	return text
 }
