@@ -46,13 +46,16 @@ work: {flops: N, bytes: 8 * N}
 flags: [-O1]
 `
 
-// Without volatile, the compiler would see that a repetition changes nothing.
+// Without volatile, the compiler would see that a repetition changes nothing. Each product takes long, so that a sample
+// has few launches: each of them needs inputs of its own.
 const source = `#include <stdint.h>
 void scale(const float *x, float *y, int32_t N) {
 	for (int repeat = 0; repeat < (REPEATS); repeat++)
 		for (int i = 0; i < N; i += (BLOCKS))
 			for (int j = i; j < i + (BLOCKS) && j < N; j++) {
-				volatile float product = (FACTOR) * x[j];
+				volatile float product;
+				for (int again = 0; again < 50; again++)
+					product = (FACTOR) * x[j];
 				y[j] = product;
 			}
 }
