@@ -73,6 +73,7 @@ var identity = []string{"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com", "
 
 // The commands of a page, in its order, in one repository.
 func TestHandbookRuns(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("measures what the pages measure")
 	}

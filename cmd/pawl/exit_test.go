@@ -91,6 +91,7 @@ func crash() {
 // A crash is none of the exit codes that mean something, 2 above all: Go's own
 // code for it is the gate's "nothing could be decided".
 func TestACrashIsNoAnswer(t *testing.T) {
+	t.Parallel()
 	meanings := []int{console.ExitOK, console.ExitNo, console.ExitNothing, console.ExitMachinery, console.ExitUsage,
 		console.ExitInterrupted}
 	for name := range faults {

@@ -147,6 +147,7 @@ func TestOldResultsAreNotAccepted(t *testing.T) {
 
 // Ctrl-C in the middle of the measurements: exit 130, and the baseline is as it was.
 func TestInterruptedGateChangesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
@@ -202,6 +203,7 @@ var baselineKills = flag.Int("baseline-kills", thorough.Count(3, 100),
 // The program is killed at random instants while it moves the baseline: the file
 // is the old one or the new one, whole, every time.
 func TestKillLeavesOldOrNewBaseline(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "results", "baseline.json")
 	current := baseline.New()

@@ -12,6 +12,7 @@ import (
 // A compiler and a kernel that print what a terminal or GitHub would execute are
 // quoted wherever they are printed.
 func TestHostileWordsAreQuoted(t *testing.T) {
+	t.Parallel()
 	const evil = "\x1b[2J\n::error::evil"
 	dir := t.TempDir()
 	if err := writeExamples(dir); err != nil {

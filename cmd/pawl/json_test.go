@@ -38,7 +38,7 @@ func TestFormatsAreDescribed(t *testing.T) {
 		for _, call := range written.FindAllString(string(content), -1) {
 			format := named.FindStringSubmatch(call)
 			switch {
-			case format == nil && strings.Contains(call, "format, version, sealed"): // the baseline's
+			case format == nil && strings.Contains(call, "format, version, d)"): // the baseline's
 			case format == nil:
 				t.Errorf("%s: %s names no format and version", path, call)
 			case found[format[1]] != "" && found[format[1]] != format[2]:

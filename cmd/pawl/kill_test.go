@@ -109,6 +109,7 @@ func readPast(t *testing.T, dir string, id int64) trial.Past {
 // trial that was reported done is lost, none is measured twice, and the study
 // ends as if it had never been disturbed.
 func TestKillAnywhereAndResume(t *testing.T) {
+	t.Parallel()
 	arguments := []string{"tune", "--backend", "replay", "--record", "record.json", "--trials", "80", "--rounds", "10",
 		"--seed", "7", "--sampler", "evolve"}
 	calm := t.TempDir()
@@ -214,6 +215,7 @@ func compareStudies(t *testing.T, got, want trial.Past) {
 // Ctrl-C once: no more trials, the report, exit 130. The kernel is real and the
 // study is long.
 func TestInterruptOnceWritesTheReport(t *testing.T) {
+	t.Parallel()
 	dir := interruptedStudy(t, 1)
 	if _, err := os.Stat(filepath.Join(dir, "tuning", "scale", "small", "suggestions.md")); err != nil {
 		t.Error(err)
@@ -222,6 +224,7 @@ func TestInterruptOnceWritesTheReport(t *testing.T) {
 
 // A study that is interrupted leaves the pages of the confirmed one before it as they are, and its line in the index.
 func TestAnInterruptedStudyTakesNothingAway(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
@@ -259,6 +262,7 @@ func TestAnInterruptedStudyTakesNothingAway(t *testing.T) {
 
 // Twice: leaves at once, and the study is intact.
 func TestInterruptTwiceLeavesAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := interruptedStudy(t, 2)
 	resumed := asPawl(t, dir, "tune", "scale", "--trials", "5", "--rounds", "3", "--finalists", "1", "--resume")
 	if output, err := resumed.CombinedOutput(); err != nil || !strings.Contains(string(output), "resuming study 1") {

@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the behaviors in testdata, each file named after one.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {

@@ -15,6 +15,7 @@ import (
 // The README's kernel is the real thing: its three files are taken from the
 // page, and the page's command tunes them.
 func TestReadmeExampleTunes(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it is about a document")
 	}

@@ -14,9 +14,7 @@ import (
 // A policy whose kernels are shared by jobs, in somebody else's repository: one verdict, one comment, one check, and a
 // baseline that moves only where every job has passed.
 func TestShards(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a loop takes its time")
-	}
+	thorough.Only(t, "it plays many workflows, and TestAnAdopter plays the same ones unshared")
 	s := newScratch(t)
 	s.adopt()
 	if err := os.Remove(filepath.Join(s.desk, "runner.yaml")); err != nil { // nothing sleeps here

@@ -27,6 +27,7 @@ var verdictKills = flag.Int("verdict-kills", thorough.Count(3, 100),
 // and writes the pages: the record has the verdict whole or not at all, every page is
 // whole, and the report can be made again.
 func TestKillLeavesAWholeVerdictOrNone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
