@@ -113,17 +113,24 @@ func out(rounds []trial.Round, point space.Point) bool {
 	})
 }
 
-// remaining are the contenders that are not out, with so many rounds needed.
+// remaining are the contenders that are not out, with so many rounds needed. Where the time is short, the slowest leave
+// until it is enough, so that the others get their interval.
 func (c *confirmation) remaining(run run, contenders []objective.Prepared, needed int) ([]objective.Prepared, error) {
 	isOut := func(p objective.Prepared) bool { return out(c.of(run), p.Point) }
-	contenders = slices.DeleteFunc(contenders, isOut)
-	if left := c.Left(); run.phase == trial.Confirmation && c.round(contenders, 1) <= left {
+	for contenders = slices.DeleteFunc(contenders, isOut); run.phase == trial.Confirmation; {
+		left, before := c.Left(), len(contenders)
 		short := time.Duration(needed)*c.round(contenders, 1) > left
+		if before == 0 || 2*c.round(contenders, 1)/time.Duration(before) > left {
+			break // there is not even time for a round of two
+		}
 		if err := c.dismiss(run, short); err != nil {
 			return nil, err
 		}
+		if contenders = slices.DeleteFunc(contenders, isOut); !short || len(contenders) == before {
+			break
+		}
 	}
-	return slices.DeleteFunc(contenders, isOut), nil
+	return contenders, nil
 }
 
 // reorder returns the contenders in an order.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pawl/objective"
@@ -19,7 +20,8 @@ type bench struct {
 	times     map[string]float64
 	noise     float64
 	random    *rand.Rand
-	throttled map[int]bool // by number of the call
+	throttled map[int]bool                    // by number of the call
+	takes     func(samples int) time.Duration // of a call, none where nil
 	calls     int
 	order     []string
 }
@@ -38,13 +40,22 @@ func (b *bench) Sample(_ context.Context, p objective.Prepared, samples int) (ob
 	if b.throttled[b.calls] {
 		return objective.Outcome{Failure: &objective.Failure{Stage: objective.Bench, Reason: objective.Throttled}}, nil
 	}
-	time := b.times[p.Point.String()] * math.Exp(b.noise*b.random.NormFloat64())
-	return objective.Outcome{Samples: slices.Repeat([]float64{time}, samples)}, nil
+	if b.takes != nil {
+		time.Sleep(b.takes(samples))
+	}
+	measured := b.times[p.Point.String()] * math.Exp(b.noise*b.random.NormFloat64())
+	return objective.Outcome{Samples: slices.Repeat([]float64{measured}, samples)}, nil
 }
 
 // confirmed measures the points A=1 to A=6, of which the first is the default, in a confirmation.
 func confirmed(t *testing.T, b *bench, rounds int) []trial.Round {
 	t.Helper()
+	return confirmedIn(t, b, rounds, Unlimited)
+}
+
+func confirmedIn(t *testing.T, b *bench, rounds int, budget time.Duration) []trial.Round {
+	t.Helper()
+	start := time.Now()
 	b.random = rand.New(rand.NewPCG(5, 5))
 	var values []space.Value
 	for i := range int64(6) {
@@ -67,7 +78,7 @@ func confirmed(t *testing.T, b *bench, rounds int) []trial.Round {
 			if c := Contenders(recorded, trial.Confirmation); len(c) > 0 && len(c[0].Rounds) == rounds {
 				return -1
 			}
-			return Unlimited
+			return budget - time.Since(start)
 		},
 		Stopped:  func() bool { return false },
 		Progress: func(trial.Phase, int) {},
@@ -77,9 +88,14 @@ func confirmed(t *testing.T, b *bench, rounds int) []trial.Round {
 		if err != nil {
 			t.Fatal(err)
 		}
-		study.Candidates = append(study.Candidates, Candidate{Number: i, Point: p})
+		candidate := Candidate{Number: i, Point: p}
+		if b.takes != nil {
+			candidate.Cost = Cost{Sample: b.takes(1)}
+		}
+		study.Candidates = append(study.Candidates, candidate)
 	}
-	if err := Run(t.Context(), b, study, Options{Finalists: 5, Rounds: rounds, Samples: 3, Seed: 8, Lanes: 1}); err !=
+	if err := Run(t.Context(), b, study, Options{Finalists: 5, Rounds: rounds, Samples: 3, Seed: 8, Lanes: 1,
+		Unexplained: b.takes != nil}); err !=
 		nil {
 		t.Fatal(err)
 	}
@@ -106,6 +122,32 @@ func TestContendersThatAreBehindLeave(t *testing.T) {
 	if left := LeftBehind(confirmed(t, b, 4), trial.Confirmation); len(left) > 0 {
 		t.Errorf("%v left", left)
 	}
+}
+
+// A machine that becomes four times as slow in the middle leaves an interval all the same: the samples of a round are
+// paid from half of the time, and the slowest leave where it is not enough.
+func TestASlowerMachineLeavesAnInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{noise: 0.3, times: map[string]float64{"A=1": 2, "A=2": 1, "A=3": 1.1, "A=4": 1.2, "A=5": 1.3, "A=6": 1.4}}
+		b.takes = func(samples int) time.Duration {
+			if b.calls > 12 {
+				samples *= 4
+			}
+			return time.Duration(samples) * 100 * time.Millisecond
+		}
+		for _, budget := range []time.Duration{4, 7, 10, 16, 30} {
+			b.calls = 0
+			start := time.Now()
+			rounds := confirmedIn(t, b, 10, budget*time.Second)
+			contenders, left := Contenders(rounds, trial.Confirmation), LeftBehind(rounds, trial.Confirmation)
+			if n := len(contenders) + len(left) - 1; len(contenders) < 2 || len(contenders[0].Rounds) < Needed(n) {
+				t.Errorf("%d s: %d rounds of %d contenders, %d left", budget, len(contenders[0].Rounds), len(contenders), len(left))
+			}
+			if took := time.Since(start); took > budget*time.Second {
+				t.Errorf("%d s took %v", budget, took)
+			}
+		}
+	})
 }
 
 // A throttled device costs the round in which it was, and no contender.
