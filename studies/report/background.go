@@ -26,8 +26,8 @@ func background(s *Summary) []Fact {
 		{
 			What: "trials",
 			Text: fmt.Sprintf("%d in %s: %d measured, %d failed, %d abandoned; %d duplicates (identical "+
-				"machine code), %d binaries came from the cache",
-				f.Asked, page.Seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same, f.CacheHits),
+				"machine code), %s from the cache", f.Asked, page.Seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same,
+				page.Count(f.CacheHits, "binary came", "binaries came")),
 		},
 		{What: "parameters without effect", Text: deadText(s.Study.Dead)},
 		{What: "space", Text: spaceText(s.Study.Space)},

@@ -127,8 +127,12 @@ func (m *markdown) apply(s *Summary) {
 		m.Paragraph("%s %s. Undo it: %s.", lead, code(s.applying()),
 			code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName))))
 	default:
-		m.Paragraph("%s %s writes %s into the kernel's folder (here, for an embedded kernel). Compile the source with it, "+
-			"as below. Undo it: delete that file.", lead, code(s.applying()), code(g.Header))
+		file, more := g.Header, ""
+		if !slices.Contains(kernels.Names(), s.Study.Origin) {
+			file, more = path.Join(s.Study.Origin, g.Header), ", and with `--manifest` makes the change above"
+		}
+		m.Paragraph("%s %s writes %s%s. Compile the source with that header, as below. Undo it: delete it.", lead,
+			code(s.applying()), code(file), more)
 		m.Code("sh", g.Command)
 	}
 }

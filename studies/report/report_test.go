@@ -335,6 +335,10 @@ func TestGainsAreCalledWhatTheyAre(t *testing.T) {
 		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 1.5, High: 1.9}, Delta: 0.1}, "runs of both overlap"},
 		{Evidence{Speedup: 1.67, Interval: stats.Unbounded(), Least: 1.02, Rounds: 3, Needed: 8, Delta: 1},
 			"Promising, after 3 rounds of 8"},
+		{Evidence{Speedup: 1.67, Interval: stats.Unbounded(), Least: 0.99, Rounds: 3, Needed: 8, Delta: 1},
+			"Nothing is decided after 3 rounds of 8"},
+		{Evidence{Speedup: 0.98, Interval: stats.Unbounded(), Least: 0.9, Rounds: 3, Needed: 6},
+			"Nothing is decided after 3 rounds of 6"},
 		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 0.99, High: 1.9}}, "interval includes no gain at all"},
 	} {
 		s.Evidence = &test.evidence
@@ -350,12 +354,17 @@ func TestSlowFinalistsAreNotAsGood(t *testing.T) {
 		"numbers 1, 2, 3 are within 5 %": {1, 1.02, 1.01}, "numbers 1, 3 are within 5 %": {1.01, 1.6, 1},
 		"measure longer": {1, 1.2, 1.3},
 	} {
-		s, third := &Summary{Evidence: &Evidence{Best: 0.4}}, 0.3
+		s, third := &Summary{Evidence: &Evidence{Best: 0.4}, Advice: Advice{Verdict: Apply}}, 0.3
 		for _, ms := range times {
 			s.Top = append(s.Top, Timed{Milliseconds: ms, Best: &third})
 		}
 		if got := strings.Join(warnings(s), " "); !strings.Contains(got, want) {
 			t.Errorf("%v: %s", times, got)
+		}
+		// Where nothing is decided, none of them will do.
+		s.Advice.Verdict = Unproven
+		if got := strings.Join(warnings(s), " "); strings.Contains(got, want) {
+			t.Errorf("unproven: %s", got)
 		}
 	}
 }

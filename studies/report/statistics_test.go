@@ -75,6 +75,15 @@ func TestTooFewRoundsHaveNoInterval(t *testing.T) {
 	if text := rendered(t, asJSON, fewer); !strings.Contains(text, `"low": null`) {
 		t.Error("the JSON has an interval")
 	}
+	// A default that came first in few rounds is not the best for sure, and no winner beside it is noisy.
+	first := confirmation(t, alternating(2, 2, 4), alternating(4, 4, 4))
+	if got := first.Advice; got.Verdict != Unproven || !strings.Contains(got.Sentence, "came first, in 3 rounds of 6") {
+		t.Errorf("%+v", got)
+	}
+	if notes := strings.Join(first.Warnings, " "); !strings.Contains(notes, "the default's by") ||
+		strings.Contains(notes, "winner's") {
+		t.Errorf("%q", notes)
+	}
 	// One bad round of few is enough for doubt.
 	if got := confirmation(t, alternating(4, 4, 2), alternating(2, 2, 2.1)).Advice; got.Verdict != Unproven {
 		t.Errorf("%+v", got)

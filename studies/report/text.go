@@ -57,6 +57,9 @@ func Text(w io.Writer, s *Summary, files Files) error {
 		fmt.Fprintf(w, "Parameters without effect: %s.\n", escape.Line(text))
 	}
 	files.Text(w)
+	if s.applicable() != nil && Withheld(s) == "" {
+		fmt.Fprintf(w, "\nNext: %s\n", escape.Line(action(s)))
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/internal/stats"
 )
 
 // Advice is what to do with a study's result.
@@ -28,7 +29,7 @@ const (
 	Promising Verdict = "promising"
 	// Noise: a difference too small to be trusted.
 	Noise Verdict = "probably noise"
-	// Unproven: a difference whose interval includes none at all.
+	// Unproven: a difference whose interval includes none at all, or too few rounds to tell.
 	Unproven Verdict = "unproven"
 	// Keep: the default is the best that was found.
 	Keep Verdict = "keep the default"
@@ -67,26 +68,32 @@ func advise(s *Summary) Advice {
 	case s.Winner == nil:
 		return Advice{Unconfirmed,
 			fmt.Sprintf("The study ended before its best points were compared with the default %s: apply "+
-				"nothing yet. %s", inRounds(s.Study), s.confirms("them"))}
+				"nothing yet. %s", inRounds(s.Study), s.confirms("confirms them"))}
 	case s.Default == nil:
 		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
+	case e == nil && s.Winner.Rounds < stats.FewestForInterval:
+		return Advice{Unproven, fmt.Sprintf("The default came first, in %d rounds of %d. %s", s.Winner.Rounds,
+			stats.FewestForInterval, s.confirms("goes on"))}
 	case e == nil:
 		return Advice{Keep, "The default is the best point that was found. Change nothing."}
-	case e.Speedup < noiseSpeedup && e.Interval.Bounded() && e.Interval.High >= claimSpeedup:
+	case !e.Interval.Bounded() && e.Speedup >= noiseSpeedup && e.Least > 1:
+		return Advice{Promising,
+			fmt.Sprintf("Promising, after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("confirms it"))}
+	case !e.Interval.Bounded():
+		return Advice{Unproven,
+			fmt.Sprintf("Nothing is decided after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("goes on"))}
+	case e.Speedup < noiseSpeedup && e.Interval.High >= claimSpeedup:
 		return Advice{Unproven, "Nothing is decided: the 95 % interval reaches from no gain to a large one. Measure longer " +
 			"(--rounds, --budget), on a quieter machine if you can."}
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise,
 			fmt.Sprintf("The best point is less than %s %s than the default, which is probably noise: not worth applying.",
 				page.WholePercent(noiseSpeedup-1), s.better())}
-	case e.least() <= 1:
+	case e.Interval.Low <= 1:
 		return Advice{Unproven,
-			fmt.Sprintf("The best point measured %s, but %s. Measure longer (--rounds, --budget) before applying it.",
-				s.better(), e.doubt())}
-	case !e.Interval.Bounded():
-		return Advice{Promising,
-			fmt.Sprintf("Promising, after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("it"))}
-	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
+			fmt.Sprintf("The best point measured %s, but the 95 %% interval includes no gain at all. Measure longer "+
+				"(--rounds, --budget) before applying it.", s.better())}
+	case e.Speedup >= claimSpeedup && e.Interval.Low > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply,
 			fmt.Sprintf("Worth applying: %s than the default by more than %s over the whole 95 %% interval.", s.better(),
 				page.WholePercent(noiseSpeedup-1))}
@@ -111,14 +118,14 @@ func (s *Summary) Figures() string {
 // Confirming is the command that measures longer: the rounds that are missing or twice as many, in twice the time.
 func (s *Summary) Confirming() string {
 	words := s.Study.Resume()
-	if e := s.Evidence; e != nil {
-		rounds := e.Needed
-		if e.Rounds >= rounds {
-			rounds = 2 * e.Rounds
-		}
-		if s.Study.Options.Rounds < rounds {
-			words = append(words, "--rounds", fmt.Sprint(rounds))
-		}
+	rounds := stats.FewestForInterval
+	if e := s.Evidence; e != nil && e.Rounds < e.Needed {
+		rounds = e.Needed
+	} else if e != nil {
+		rounds = 2 * e.Rounds
+	}
+	if planned := s.Study.Options.Rounds; planned > 0 && planned < rounds {
+		words = append(words, "--rounds", fmt.Sprint(rounds))
 	}
 	if budget := s.Study.Options.Budget; budget > 0 {
 		spent := max(budget, time.Duration(s.Search.Seconds*float64(time.Second)))
@@ -127,9 +134,9 @@ func (s *Summary) Confirming() string {
 	return escape.Shell(words...)
 }
 
-// confirms says how to confirm what was found, and that a budget includes what was spent.
-func (s *Summary) confirms(what string) string {
-	text := s.Confirming() + " confirms " + what
+// confirms says what the command that measures longer does, and that a budget includes what was spent.
+func (s *Summary) confirms(does string) string {
+	text := s.Confirming() + " " + does
 	if s.Study.Options.Budget > 0 {
 		text += fmt.Sprintf("; of this budget %s are spent", page.Seconds(s.Search.Seconds))
 	}
@@ -138,26 +145,10 @@ func (s *Summary) confirms(what string) string {
 
 // reservation says why a gain that is large enough is not worth applying yet.
 func (e *Evidence) reservation() string {
-	if e.least() > noiseSpeedup {
+	if e.Interval.Low > noiseSpeedup {
 		return "single runs of both overlap"
 	}
 	return "the 95 % interval begins below " + page.WholePercent(noiseSpeedup-1)
-}
-
-// least is the smallest speedup to reckon with: the low end of the interval, or of
-// all rounds where these are too few for one.
-func (e *Evidence) least() float64 {
-	if e.Interval.Bounded() {
-		return e.Interval.Low
-	}
-	return e.Least
-}
-
-func (e *Evidence) doubt() string {
-	if e.Interval.Bounded() {
-		return "the 95 % interval includes no gain at all"
-	}
-	return fmt.Sprintf("not in each of its %d rounds", e.Rounds)
 }
 
 // Usable reports whether there is a winner to apply. One that is only promising is applied by force alone.

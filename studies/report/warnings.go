@@ -2,13 +2,13 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"pawl/internal/page"
-	"pawl/internal/stats"
 	"pawl/search/trial"
 	"pawl/studies"
 )
@@ -27,6 +27,13 @@ func inRounds(s studies.Study) string {
 	return "in fresh processes"
 }
 
+// sides are the default and the winner where that is another point, as far as there are any.
+func (s *Summary) sides() map[string]*Timed {
+	sides := map[string]*Timed{"default": s.Default, "winner": s.Winner}
+	maps.DeleteFunc(sides, func(name string, t *Timed) bool { return t == nil || name == "winner" && t == s.Default })
+	return sides
+}
+
 // warnings collects what a reviewer should know before trusting the rest.
 func warnings(s *Summary) []string {
 	var found, noisy []string
@@ -38,8 +45,8 @@ func warnings(s *Summary) []string {
 	if s.Study.Backend == studies.Ask {
 		found = append(found, "Another program compiled, checked and measured: the times and failures are what it told.")
 	}
-	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
-		if t != nil && t.CV > NoisyVariation {
+	for name, t := range s.sides() {
+		if t.CV > NoisyVariation {
 			noisy = append(noisy,
 				fmt.Sprintf("the %s's by %s (robust CV %s)", name, page.WholePercent(t.CV),
 					page.WholePercent(t.Variation)))
@@ -55,31 +62,23 @@ func warnings(s *Summary) []string {
 		found = append(found,
 			"Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
 	}
-	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval && s.Advice.Verdict != Promising {
-		found = append(found,
-			fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, "+
-				"--budget).", s.Winner.Rounds, stats.FewestForInterval))
-	}
 	if budget := s.Study.Options.Budget; budget > 0 && budget <= trial.QuickBudget && s.Search.OK > 0 {
 		found = append(found, fmt.Sprintf("This is a rough answer: %v are little time for a search.",
 			budget.Round(time.Second)))
 	}
-	if s.Evidence != nil && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 && s.Study.Ended != trial.Stopped {
+	if s.Advice.Verdict.Usable() && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 && s.Study.Ended != trial.Stopped {
 		found = append(found, "What each change is worth was not measured: too little time was left (--budget).")
 	}
 	if s.Winner == nil && len(s.Top) > 0 {
 		found = append(found, "Each time is that of one process, which has no 95 % interval.")
 	}
-	if s.Evidence != nil && s.Evidence.Interval.Bounded() && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
+	if s.Advice.Verdict.Usable() && s.Evidence.Interval.Bounded() && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
 		found = append(found, tooClose(s))
 	}
 	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
 		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
 	}
-	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
-		if t == nil {
-			continue
-		}
+	for name, t := range s.sides() {
 		if drift := page.Drift(t.Drift, t.Variation); drift != "" {
 			found = append(found, fmt.Sprintf("Inside a round, the %s %s.", name, drift))
 		}
