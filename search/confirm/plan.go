@@ -70,9 +70,9 @@ func (c *confirmation) pays(chosen []objective.Prepared, more Candidate) bool {
 	return c.checking+time.Duration(Needed(len(chosen)))*c.round(contenders, samples) <= c.Left()
 }
 
-// samples returns how many samples the next round takes of each contender: one, or as many as take half of the time that
-// is left until there is an interval, because a machine may slow down; afterwards as many as leave time for what each
-// change is worth. It is 0 where there is no time for the round.
+// samples returns how many samples the next round takes of each contender: one, or as many as take half of the time
+// until there is an interval, because a machine may slow down; afterwards as many as leave time for what each change is
+// worth. It is 0 where there is no time for the round.
 func (c *confirmation) samples(phase trial.Phase, contenders []objective.Prepared, whole, needed int) int {
 	left, rounds := c.Left(), max(1, needed-whole)
 	if phase == trial.Confirmation && whole >= needed {
