@@ -227,7 +227,7 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		} else if !p.exact {
 			look += d.todo("the shape of %s; what is known of its indices ends near it", p.name)
 		}
-		if p.out && d.outputs() > 1 {
+		if p.out && !p.written && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
 		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(d.shape(p), ", "), more, look)

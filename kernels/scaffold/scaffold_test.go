@@ -29,13 +29,13 @@ void pointers(float **p) {}
 void nothing(void) {}
 `
 	for backend, want := range map[string][]string{
-		kernels.CUDA: {"transform [{x f32 true false false [] false} {y f32 true true false [] false} " +
-			"{n i32 false false false [] false} {alpha f64 false false false [] false}]"},
+		kernels.CUDA: {"transform [{x f32 true false false false [] false} {y f32 true true false false [] false} " +
+			"{n i32 false false false false [] false} {alpha f64 false false false false [] false}]"},
 		kernels.Host: {
-			"transform [{x f32 true false false [] false} {y f32 true true false [] false} {n i32 false false false [] false} " +
-				"{alpha f64 false false false [] false}]",
-			"plain [{a f32 true false false [] false} {b f32 true true false [] false} {rows i64 false false false [] false} " +
-				"{cols i32 false false false [] false}]",
+			"transform [{x f32 true false false false [] false} {y f32 true true false false [] false} {n i32 false false false false [] false} " +
+				"{alpha f64 false false false false [] false}]",
+			"plain [{a f32 true false false false [] false} {b f32 true true false false [] false} {rows i64 false false false false [] false} " +
+				"{cols i32 false false false false [] false}]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
@@ -227,6 +227,31 @@ func TestStylesOfSources(t *testing.T) {
 		if _, err := From("k", "k.cu", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// What a source assigns to is an output, *total has one element, and what it hands on may be either.
+func TestOutputsThatAreWritten(t *testing.T) {
+	folder, err := From("k", "k.c", []byte("void fill(float *x);\nvoid prefix(const int *in, int *out, int *total, int *last, float *x, "+
+		"int *to, long n) {\n\tint s = 0;\n\tfor (long i = 0; i < n; i++) { s += 2 * in[i]; out[i] = s; *to++ = s; }\n"+
+		"\t*total = s;\n\tif (s) *last += 1;\n\tfill(x);\n}\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, open := string(folder.Files[0].Content), strings.Join(folder.Open, "\n")
+	for _, part := range []string{"{name: out, type: i32, shape: [N], out: true}\n",
+		"{name: total, type: i32, shape: [1], out: true}\n", "{name: last, type: i32, shape: [1], inout: true"} {
+		if !strings.Contains(manifest, part) {
+			t.Errorf("no %q in %s", part, manifest)
+		}
+	}
+	for _, name := range []string{"out", "total", "last", "x", "to"} {
+		if marked := strings.Contains(open, name+" may be an input"); marked != (name == "x" || name == "to") {
+			t.Errorf("%s: %s", name, open)
+		}
+	}
+	if !strings.Contains(open, "the shape of to") {
+		t.Errorf("the pointer moves: %s", open)
 	}
 }
 

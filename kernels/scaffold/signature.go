@@ -47,6 +47,7 @@ type parameter struct {
 	pointer bool
 	out     bool     // a pointer to what is not const
 	changed bool     // the source adds to it, or the like
+	written bool     // the source assigns to its elements
 	shape   []string // as far as its indices tell; nil for not at all
 	exact   bool     // whether they reach all of the shape
 }
@@ -108,7 +109,7 @@ func signatures(source, backend string) (found []signature) {
 		}
 		if s.parameters, s.refused = parameters(text[at[6]:at[7]], s.template); s.refused == nil {
 			s.body = enclosed(text[at[1]:], "{", "}")
-			s.findChanged(s.body)
+			s.findChanged()
 		}
 		found = append(found, s)
 	}
@@ -125,38 +126,36 @@ func withoutNoise(source string) string {
 	})
 }
 
-// findChanged notes which outputs a function reads, too: y[i] += x, y[i] = x + y[i], or
-// atomicAdd(&y[i], x).
-func (s *signature) findChanged(body string) {
-	for i, p := range s.parameters {
-		if p.out {
-			name := `\b` + regexp.QuoteMeta(p.name)
-			s.parameters[i].changed = regexp.MustCompile(`atomic\w+\s*\(\s*&?\s*`+name+`\b`).MatchString(body) ||
-				readsElement(body, regexp.MustCompile(name+`\s*\[`))
+// findChanged notes which outputs a function writes, and which it reads, too: y[i] += x, y[i] = x + y[i], or
+// atomicAdd(&y[i], x). What *y is, y[0] is too.
+func (s *signature) findChanged() {
+	for i := range s.parameters {
+		if p := &s.parameters[i]; p.out {
+			s.body = regexp.MustCompile(`\*\s*(`+p.name+`)(\s*(?:[-+*/|&^]?=|[;),]))`).ReplaceAllString(s.body, "$1[0]$2")
+			p.changed, p.written = elementUse(s.body, regexp.MustCompile(`\b`+p.name+`\s*\[`))
+			if regexp.MustCompile(`atomic\w+\s*\(\s*&?\s*` + p.name + `\b`).MatchString(s.body) {
+				p.changed, p.written = true, true
+			}
 		}
 	}
 }
 
-// readsElement reports whether an element that begins as given is more than assigned to. One whose
-// address is taken counts for neither.
-func readsElement(body string, element *regexp.Regexp) bool {
+// assignment is what follows an element that is written.
+var assignment = regexp.MustCompile(`^\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?:[^=]|$)|\+\+|--)`)
+
+// elementUse reports whether elements that begin as given are read, and written. One whose address is taken counts for
+// neither.
+func elementUse(body string, element *regexp.Regexp) (read, written bool) {
 	for _, at := range element.FindAllStringIndex(body, -1) {
-		rest := body[at[1]:]
-		for depth := 1; depth > 0 && rest != ""; rest = rest[1:] {
-			switch rest[0] {
-			case '[':
-				depth++
-			case ']':
-				depth--
-			}
-		}
-		rest = strings.TrimSpace(rest)
-		assigned := strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==")
-		if !assigned && !strings.HasSuffix(strings.TrimSpace(body[:at[0]]), "&") {
-			return true
+		index := enclosed(body[at[1]:], "[", "]")
+		operator := assignment.FindString(strings.TrimPrefix(body[at[1]+len(index):], "]"))
+		written = written || operator != ""
+		plain := strings.HasPrefix(strings.TrimSpace(operator), "=")
+		if !plain && !strings.HasSuffix(strings.TrimSpace(body[:at[0]]), "&") {
+			read = true
 		}
 	}
-	return false
+	return read, written
 }
 
 // instanceOf is how arguments follow a template's name where it is called, launched or instantiated.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"pawl/internal/escape"
 	"pawl/kernels"
 )
 
@@ -73,7 +74,8 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 			other.Backend)}
 	}
 	return nil, &AbsentError{fmt.Errorf("kernel %s is for backend %s only: %w; pawl doctor says what this machine has, "+
-		"pawl build --arch sm_90 compiles without a GPU", k.Name, k.Backend, missing)}
+		"%s tries what needs no GPU", k.Name, k.Backend, missing,
+		escape.Shell("pawl", "check", k.Origin, "--arch", "sm_90"))}
 }
 
 // onGPU are those of some backends that are GPUs.

@@ -92,12 +92,12 @@ func (t *trial) build(ctx context.Context) (Step, error) {
 	return t.prepare(ctx, "fix the build command in the manifest: it runs in the kernel's folder, without a shell")
 }
 
-func (t *trial) prepare(ctx context.Context, advice string) (_ Step, err error) {
+func (t *trial) prepare(ctx context.Context, otherwise string) (_ Step, err error) {
 	if t.prepared, err = t.bench.Prepare(ctx, t.Space.Default()); err != nil {
 		return Step{}, err
 	}
 	if failure := t.prepared.Failure; failure != nil {
-		return fails(failure, advice)
+		return fails(failure, advice(failure, otherwise))
 	}
 	return found("%s", t.bench.Backend.Facts().Environment.Compiler)
 }
