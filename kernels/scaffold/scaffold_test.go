@@ -28,14 +28,14 @@ void strange(struct shape *s) {}
 void pointers(float **p) {}
 void nothing(void) {}
 `
+	x, y := "{x f32 true false false false [] false} ", "{y f32 true true false false [] false} "
+	n, alpha := "{n i32 false false false false [] false} ", "{alpha f64 false false false false [] false}"
 	for backend, want := range map[string][]string{
-		kernels.CUDA: {"transform [{x f32 true false false false [] false} {y f32 true true false false [] false} " +
-			"{n i32 false false false false [] false} {alpha f64 false false false false [] false}]"},
+		kernels.CUDA: {"transform [" + x + y + n + alpha + "]"},
 		kernels.Host: {
-			"transform [{x f32 true false false false [] false} {y f32 true true false false [] false} {n i32 false false false false [] false} " +
-				"{alpha f64 false false false false [] false}]",
-			"plain [{a f32 true false false false [] false} {b f32 true true false false [] false} {rows i64 false false false false [] false} " +
-				"{cols i32 false false false false [] false}]",
+			"transform [" + x + y + n + alpha + "]",
+			"plain [{a f32 true false false false [] false} {b f32 true true false false [] false} " +
+				"{rows i64 false false false false [] false} {cols i32 false false false false [] false}]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
@@ -232,9 +232,15 @@ func TestStylesOfSources(t *testing.T) {
 
 // What a source assigns to is an output, *total has one element, and what it hands on may be either.
 func TestOutputsThatAreWritten(t *testing.T) {
-	folder, err := From("k", "k.c", []byte("void fill(float *x);\nvoid prefix(const int *in, int *out, int *total, int *last, float *x, "+
-		"int *to, long n) {\n\tint s = 0;\n\tfor (long i = 0; i < n; i++) { s += 2 * in[i]; out[i] = s; *to++ = s; }\n"+
-		"\t*total = s;\n\tif (s) *last += 1;\n\tfill(x);\n}\n"), "")
+	folder, err := From("k", "k.c", []byte(`void fill(float *x);
+void prefix(const int *in, int *out, int *total, int *last, float *x, int *to, long n) {
+	int s = 0;
+	for (long i = 0; i < n; i++) { s += 2 * in[i]; out[i] = s; *to++ = s; }
+	*total = s;
+	if (s) *last += 1;
+	fill(x);
+}
+`), "")
 	if err != nil {
 		t.Fatal(err)
 	}
