@@ -29,9 +29,6 @@ func TestTheLoopLivedIn(t *testing.T) {
 	s.protectedMain()
 	s.anotherDevice()
 	s.ownRules()
-	if !thorough.All() {
-		return // the rest takes twice as long
-	}
 	s.undone()
 	s.newKernel()
 	s.provisional()

@@ -119,11 +119,7 @@ func (s *scratch) shardedMain() {
 
 // shardedWeek: searches that run at once, each from what the last week has left, are one set of studies in the end.
 func (s *scratch) shardedWeek() {
-	weeks := 1
-	if thorough.All() {
-		weeks = 2
-	}
-	for week := 1; week <= weeks; week++ {
+	for week := 1; week <= 2; week++ {
 		run := s.play("tune.yml", actionsEvent{
 			Name: "workflow_dispatch", Ref: "refs/heads/main", RefName: "main", SHA: s.git(s.desk, "rev-parse", "HEAD"),
 			Inputs: map[string]any{"runner": "", "kernel": "", "workload": "", "minutes": "0.3"},
