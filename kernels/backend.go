@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // The names of the backends.
@@ -107,11 +109,7 @@ func BackendOf(name string) Backend {
 
 // BackendNames lists the backends for a message.
 func BackendNames() string {
-	var names []string
-	for _, b := range Backends {
-		names = append(names, b.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(collect.Each(Backends, func(b Backend) string { return b.Name }), ", ")
 }
 
 // On is the backend that the kernel was read for.

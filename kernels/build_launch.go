@@ -7,6 +7,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
@@ -152,10 +153,7 @@ func (b *builder) taken(entry stepEntry) (positions []int, err error) {
 	for _, name := range entry.Args {
 		at := slices.IndexFunc(b.kernel.Arguments, func(a arguments.Argument) bool { return a.Name == name.Text })
 		if at < 0 {
-			var names []string
-			for _, a := range b.kernel.Arguments {
-				names = append(names, a.Name)
-			}
+			names := collect.Each(b.kernel.Arguments, func(a arguments.Argument) string { return a.Name })
 			return nil, name.At.Errorf("launch: no argument %q; there are %s", name.Text, strings.Join(names, ", "))
 		}
 		if symbol := b.kernel.Arguments[at].Symbol; symbol != "" {

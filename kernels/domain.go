@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
@@ -35,10 +36,7 @@ func (k *Kernel) AllowsAt(point space.Environment, dims Dims) bool {
 
 // Domain returns the conditions over the sizes under which the kernel is right, as written.
 func (k *Kernel) Domain() (conditions []string) {
-	for _, c := range k.domain {
-		conditions = append(conditions, c.Source())
-	}
-	return conditions
+	return collect.Each(k.domain, (*space.Expression).Source)
 }
 
 // Conditions returns what decides at which sizes a point is right, and which points are valid at all.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"pawl/internal/collect"
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -80,10 +81,7 @@ func (s Step) At(env space.Environment) (Call, error) {
 
 // Entries are the names of the functions, in order.
 func (l Launch) Entries() (names []string) {
-	for _, step := range l.Steps {
-		names = append(names, step.Entry)
-	}
-	return names
+	return collect.Each(l.Steps, func(step Step) string { return step.Entry })
 }
 
 // Calls evaluates the formulas of all steps.

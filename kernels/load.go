@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/kernels/document"
 )
@@ -51,11 +52,7 @@ func Names() []string {
 	if err != nil {
 		panic("kernels: embedded files: " + err.Error())
 	}
-	var names []string
-	for _, entry := range entries {
-		names = append(names, entry.Name())
-	}
-	return names
+	return collect.Each(entries, fs.DirEntry.Name)
 }
 
 // NamesFor returns the names of the embedded kernels that have a source for a

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/space"
 )
 
@@ -28,10 +29,7 @@ func (b *builder) compiles() error {
 	case len(given) == 0:
 		return nil
 	}
-	var known []string
-	for _, p := range b.kernel.params {
-		known = append(known, p.Name)
-	}
+	known := collect.Each(b.kernel.params, func(p space.Param) string { return p.Name })
 	for _, d := range b.kernel.defines {
 		known = append(known, d.name)
 	}

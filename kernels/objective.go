@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -184,10 +185,7 @@ func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 	}
 	// A parameter, a size or a definition hides what is measured under the same name.
 	known = slices.DeleteFunc(b.kernel.Quantities(), func(q Quantity) bool { return b.all.Has(q.Name) })
-	var names []string
-	for _, q := range known {
-		names = append(names, q.Name)
-	}
+	names := collect.Each(known, func(q Quantity) string { return q.Name })
 	return known, b.all.Measuring(names), nil
 }
 
@@ -234,9 +232,5 @@ func measuring(quantity string) (names []string) {
 }
 
 func namesOf(known []Quantity) string {
-	var names []string
-	for _, q := range known {
-		names = append(names, q.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(collect.Each(known, func(q Quantity) string { return q.Name }), ", ")
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // units takes the files that are compiled beside the source, and the folders of includes.
@@ -38,8 +40,5 @@ func (k *Kernel) Sources() []string { return append([]string{k.Source}, k.Units.
 
 // IncludeFlags have compilers look into the manifest's folders, which they run in.
 func (k *Kernel) IncludeFlags() (flags []string) {
-	for _, folder := range k.Include {
-		flags = append(flags, "-I"+folder)
-	}
-	return flags
+	return collect.Each(k.Include, func(folder string) string { return "-I" + folder })
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/objective/check"
@@ -189,10 +190,7 @@ func (f *fuzzer) discern(ctx context.Context, p Prepared) error {
 			return nil
 		}
 	}
-	var outputs []string
-	for _, a := range f.kernel.Arguments.Outputs() {
-		outputs = append(outputs, a.Name)
-	}
+	outputs := collect.Each(f.kernel.Arguments.Outputs(), func(a arguments.Argument) string { return a.Name })
 	inputs := cmp.Or(strings.Join(f.kernel.Arguments.Drawn(), " or "), "its inputs")
 	return &check.BlindError{Case: f.WorkloadCase(), Result: "a kernel that never reads " + inputs, Reason: fmt.Sprintf(
 		"the reference's %s is %s here and in every other case: give %s content that leads to other answers (fill, range)",

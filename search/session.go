@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/search/trial"
@@ -79,10 +80,7 @@ func (e *PendingError) Error() string {
 }
 
 func numbersText(numbers []int, one, several string) string {
-	var texts []string
-	for _, n := range numbers {
-		texts = append(texts, fmt.Sprint(n))
-	}
+	texts := collect.Each(numbers, func(n int) string { return fmt.Sprint(n) })
 	if len(texts) == 1 {
 		return "trial " + texts[0] + " " + one
 	}

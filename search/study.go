@@ -9,6 +9,7 @@ import (
 
 	"github.com/c-bata/goptuna"
 
+	"pawl/internal/collect"
 	"pawl/objective"
 	"pawl/search/sampler"
 	"pawl/search/trial"
@@ -58,10 +59,7 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 	// internal number: our samplers know themselves what is ordered.
 	distributions := map[string]any{}
 	for _, p := range pool.Space().Params() {
-		var texts []string
-		for _, v := range p.Values {
-			texts = append(texts, v.String())
-		}
+		texts := collect.Each(p.Values, space.Value.String)
 		s.choices = append(s.choices, texts)
 		distributions[p.Name] = goptuna.CategoricalDistribution{Choices: texts}
 	}

@@ -21,6 +21,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // Space is a set of points: every choice of parameter values that satisfies
@@ -103,11 +105,7 @@ func (s *Space) Params() []Param { return s.params }
 
 // Constraints returns the texts of the constraints.
 func (s *Space) Constraints() []string {
-	var sources []string
-	for _, c := range s.constraints {
-		sources = append(sources, c.Source())
-	}
-	return sources
+	return collect.Each(s.constraints, func(c *constraint) string { return c.Source() })
 }
 
 // Product returns the number of points before constraints. It is a float
@@ -251,10 +249,7 @@ func (s *Space) Fingerprint() string { return s.fingerprint }
 func (s *Space) computeFingerprint() string {
 	var lines []string
 	for _, p := range s.params {
-		var values []string
-		for _, v := range p.Values {
-			values = append(values, v.String())
-		}
+		values := collect.Each(p.Values, Value.String)
 		slices.Sort(values)
 		lines = append(lines, fmt.Sprintf("param %s ordered=%t %s", p.Name, p.Ordered, strings.Join(values, ",")))
 	}
@@ -278,9 +273,5 @@ func (s *Space) computeFingerprint() string {
 }
 
 func joinValues(values []Value) string {
-	var texts []string
-	for _, v := range values {
-		texts = append(texts, v.String())
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(collect.Each(values, Value.String), ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/search/trial"
 )
@@ -17,11 +18,9 @@ type WorkloadFacts struct {
 
 // NewWorkloadFacts describes the workloads of a kernel, in the order of its manifest.
 func NewWorkloadFacts(k *kernels.Kernel) []WorkloadFacts {
-	var facts []WorkloadFacts
-	for _, w := range k.Workloads {
-		facts = append(facts, WorkloadFacts{w.Name, w.Dims.String()})
-	}
-	return facts
+	return collect.Each(k.Workloads, func(w kernels.Workload) WorkloadFacts {
+		return WorkloadFacts{w.Name, w.Dims.String()}
+	})
 }
 
 // Others returns the workloads of the kernel that are not the study's own.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // ErrThere says that a database has a study already.
@@ -122,10 +124,7 @@ func (c content) storable(e engine) {
 
 // digest identifies the content, whatever the number of the study and the order of the rows.
 func (c content) digest() string {
-	var parts []string
-	for _, row := range c {
-		parts = append(parts, row.table+" "+rowDigest(row.columns))
-	}
+	parts := collect.Each(c, func(row contentRow) string { return row.table + " " + rowDigest(row.columns) })
 	slices.Sort(parts)
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return hex.EncodeToString(sum[:16])

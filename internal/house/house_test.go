@@ -20,6 +20,7 @@ import (
 // floors below its own, or from its own room (the same first element).
 var floors = [][]string{
 	{"internal/process"},
+	{"internal/collect"},
 	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest",
 		"internal/kerneltest", "internal/python", "internal/thorough"},
 	{"internal/page", "internal/githubtest"},

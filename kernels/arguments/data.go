@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arrays"
 	"pawl/kernels/document"
 	"pawl/kernels/element"
@@ -119,10 +120,7 @@ func matching(files []*dataFile, element element.Type, shape []int64) (*arrays.F
 		return found, nil
 	}
 	if len(files) > 1 {
-		var names []string
-		for _, f := range files {
-			names = append(names, f.name.Text)
-		}
+		names := collect.Each(files, func(f *dataFile) string { return f.name.Text })
 		return nil, fmt.Errorf("none of %s fits; %w", strings.Join(names, ", "), first)
 	}
 	return nil, first

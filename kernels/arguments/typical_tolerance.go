@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -31,10 +32,7 @@ var Typical = map[string]Tolerance{
 // TypicalOf returns the tolerance for a kernel that states none: that of
 // its least precise output. Integers are exact.
 func TypicalOf(arguments List) Tolerance {
-	var tolerances []Tolerance
-	for _, a := range arguments.Outputs() {
-		tolerances = append(tolerances, Typical[a.Element.Name])
-	}
+	tolerances := collect.Each(arguments.Outputs(), func(a Argument) Tolerance { return Typical[a.Element.Name] })
 	return slices.MaxFunc(tolerances, func(a, b Tolerance) int { return cmp.Compare(a.Absolute, b.Absolute) })
 }
 

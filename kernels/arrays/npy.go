@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // Header is what a .npy file says of its content.
@@ -226,9 +228,6 @@ func (l *literal) number() (int64, bool) {
 }
 
 func shapeText(shape []int64) string {
-	var sizes []string
-	for _, n := range shape {
-		sizes = append(sizes, strconv.FormatInt(n, 10))
-	}
+	sizes := collect.Each(shape, func(n int64) string { return strconv.FormatInt(n, 10) })
 	return "(" + strings.Join(sizes, ", ") + ")"
 }

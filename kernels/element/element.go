@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"pawl/internal/collect"
 )
 
 // Type is the type of a buffer's elements or of a scalar argument.
@@ -67,10 +69,7 @@ func Named(name string) (Type, error) {
 	if i := slices.IndexFunc(elements, func(e Type) bool { return e.Name == name }); i >= 0 {
 		return elements[i], nil
 	}
-	var names []string
-	for _, e := range elements {
-		names = append(names, e.Name)
-	}
+	names := collect.Each(elements, func(e Type) string { return e.Name })
 	return Type{}, fmt.Errorf("unknown type %q; there are %v", name, names)
 }
 

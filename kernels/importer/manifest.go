@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/space"
 )
@@ -163,11 +164,7 @@ func formulas(texts []string) string {
 }
 
 func join[T any](list []T, write func(T) string) string {
-	var texts []string
-	for _, one := range list {
-		texts = append(texts, write(one))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(collect.Each(list, write), ", ")
 }
 
 func (a argument) yaml() (text string) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 )
 
@@ -262,9 +263,5 @@ func (d *description) launch(line func(string, ...any), dims []string) {
 }
 
 func list(values []int64) string {
-	var texts []string
-	for _, v := range values {
-		texts = append(texts, fmt.Sprint(v))
-	}
-	return "[" + strings.Join(texts, ", ") + "]"
+	return "[" + strings.Join(collect.Each(values, func(v int64) string { return fmt.Sprint(v) }), ", ") + "]"
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/space"
 )
@@ -61,10 +62,7 @@ func (p TileParameter) isSize() bool {
 
 // FromTiles describes a kernel of a source on tiles. The entry may be empty if there is one.
 func FromTiles(name, path string, source TileSource, entry string) (Folder, error) {
-	var names []string
-	for _, f := range source.Functions {
-		names = append(names, f.Name)
-	}
+	names := collect.Each(source.Functions, func(f TileFunction) string { return f.Name })
 	at := slices.Index(names, entry)
 	switch {
 	case len(names) == 0:
@@ -131,10 +129,7 @@ func (d *tileDescription) manifest(name, file string) string {
 	if len(d.dims) == 0 {
 		d.dims = []string{"SIZE"}
 	}
-	var sizes []string
-	for _, dim := range d.dims {
-		sizes = append(sizes, fmt.Sprintf("%s: %d", dim, tileSize(len(d.dims))))
-	}
+	sizes := collect.Each(d.dims, func(dim string) string { return fmt.Sprintf("%s: %d", dim, tileSize(len(d.dims))) })
 	for _, constant := range defines {
 		sizes = append(sizes, constant+": 64")
 	}
@@ -142,10 +137,7 @@ func (d *tileDescription) manifest(name, file string) string {
 	line("workloads:")
 	line("  small: {%s}%s", strings.Join(sizes, ", "), d.todo("the sizes of your workload"))
 	if len(defines) > 0 {
-		var texts []string
-		for _, constant := range defines {
-			texts = append(texts, constant+": "+constant)
-		}
+		texts := collect.Each(defines, func(constant string) string { return constant + ": " + constant })
 		line("defines: {%s}%s", strings.Join(texts, ", "), d.todo("these constants are taken for sizes"))
 	}
 	line("args:")
@@ -221,10 +213,7 @@ func (d *tileDescription) param(line func(string, ...any), name string, values [
 		}
 		return int(a.Integer() - b.Integer())
 	})
-	var texts []string
-	for _, v := range sorted {
-		texts = append(texts, v.String())
-	}
+	texts := collect.Each(sorted, space.Value.String)
 	line("  %s: {values: [%s], default: %s}", name, strings.Join(texts, ", "), first)
 }
 

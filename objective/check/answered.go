@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
@@ -14,11 +15,7 @@ import (
 // answered returns the cases of a kernel whose right answers are in files: they are known
 // for the workload's own inputs, and for no others. What varies is where the buffers lie.
 func answered(w kernels.Workload, seed uint64, layouts ...worker.Layout) []Case {
-	var cases []Case
-	for _, layout := range layouts {
-		cases = append(cases, Case{Dims: w.Dims, Seed: seed, Layout: layout})
-	}
-	return cases
+	return collect.Each(layouts, func(layout worker.Layout) Case { return Case{Dims: w.Dims, Seed: seed, Layout: layout} })
 }
 
 // unanswered says what could not be checked of such a kernel.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/space"
 )
@@ -69,16 +70,9 @@ func byCost(k *kernels.Kernel, w kernels.Workload) []kernels.Dims {
 		dims kernels.Dims
 		cost float64
 	}
-	var shapes []priced
-	for _, dims := range Matrix(k, w) {
-		shapes = append(shapes, priced{dims, cost(k, dims)})
-	}
+	shapes := collect.Each(Matrix(k, w), func(dims kernels.Dims) priced { return priced{dims, cost(k, dims)} })
 	slices.SortStableFunc(shapes, func(a, b priced) int { return cmp.Compare(a.cost, b.cost) })
-	var sorted []kernels.Dims
-	for _, shape := range shapes {
-		sorted = append(sorted, shape.dims)
-	}
-	return sorted
+	return collect.Each(shapes, func(shape priced) kernels.Dims { return shape.dims })
 }
 
 // generator draws shapes that no search times: sizes of 1, primes, and tails.

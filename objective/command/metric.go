@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 )
 
@@ -49,11 +50,7 @@ func findMatch(m kernels.Metric, output []byte) []string {
 	if m.Match == nil {
 		return nil
 	}
-	var texts []string
-	for _, match := range m.Match.FindAllSubmatch(output, -1) {
-		texts = append(texts, string(match[1]))
-	}
-	return texts
+	return collect.Each(m.Match.FindAllSubmatch(output, -1), func(match [][]byte) string { return string(match[1]) })
 }
 
 // findJSON returns the values of a field: of the whole output where it is one JSON value,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -159,10 +160,7 @@ const outlierLimit = 14.826 // ten times the median absolute deviation
 // outliers counts the runs that lie far above the others.
 func outliers(times []float64) int {
 	median := stats.Median(times)
-	var deviations []float64
-	for _, t := range times {
-		deviations = append(deviations, math.Abs(t-median))
-	}
+	deviations := collect.Each(times, func(t float64) float64 { return math.Abs(t - median) })
 	deviation := stats.Median(deviations)
 	count := 0
 	for _, t := range times {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/cuda/triton"
@@ -31,10 +32,7 @@ var compilers = []compiler{
 }
 
 func compilerNames() (names []string) {
-	for _, c := range compilers {
-		names = append(names, c.name)
-	}
-	return names
+	return collect.Each(compilers, func(c compiler) string { return c.name })
 }
 
 // compilerFor returns the compiler that was asked for, or the default, among those that read

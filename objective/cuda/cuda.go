@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/git"
 	"pawl/internal/page"
 	"pawl/kernels"
@@ -361,10 +362,7 @@ func (b *Backend) describe() objective.Facts {
 	if b.options.DriverVersion != "" {
 		driverText = b.options.DriverVersion + ", " + driverText
 	}
-	var elements []string
-	for _, a := range b.kernel.Arguments {
-		elements = append(elements, a.Element.Name)
-	}
+	elements := collect.Each(b.kernel.Arguments, func(a arguments.Argument) string { return a.Element.Name })
 	build, err := Recipe(b.kernel, b.workload, b.architecture)
 	if err != nil {
 		build = nil // no point can be compiled, and Compile says why

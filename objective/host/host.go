@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"pawl/internal/collect"
 	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/kernels/includes"
@@ -182,10 +183,9 @@ func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.B
 
 // defines are the parameters of a point, and the constants that come from the workload.
 func (b *Backend) defines(point space.Point) []string {
-	var flags []string
-	for _, a := range point.Assignments() {
-		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
-	}
+	flags := collect.Each(point.Assignments(), func(a space.Assignment) string {
+		return "-D" + a.Name + "=" + a.Value.Define()
+	})
 	for _, c := range b.options.Constants {
 		flags = append(flags, "-D"+c.Name+"="+c.Value)
 	}

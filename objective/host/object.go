@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective/cache"
 	"pawl/objective/worker"
@@ -54,10 +55,9 @@ func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, e
 	}
 	defer b.cores.Release(1)
 	values := kernels.ObjectValues(point, b.options.Constants)
-	var environment []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		environment = append(environment, name+"="+values[name])
-	}
+	environment := collect.Each(slices.Sorted(maps.Keys(values)), func(name string) string {
+		return name + "=" + values[name]
+	})
 	call := unit(b.kernel, "", point, b.kernel.Launch.Steps...)
 	t := b.options.Toolchain
 	key := cache.NewKey().

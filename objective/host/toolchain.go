@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/objective/worker"
 )
 
@@ -40,10 +41,7 @@ func FindCPlusPlus(ctx context.Context, getenv func(string) string) (*Toolchain,
 // findCompiler returns the compiler that a variable names, or the first of the usual ones.
 func findCompiler(ctx context.Context, getenv func(string) string, variable string, missing error,
 	usual ...string) (*Toolchain, error) {
-	var candidates [][]string
-	for _, program := range usual {
-		candidates = append(candidates, []string{program})
-	}
+	candidates := collect.Each(usual, func(program string) []string { return []string{program} })
 	named := strings.Fields(getenv(variable))
 	if len(named) > 0 {
 		candidates = [][]string{named}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/space"
@@ -37,10 +38,7 @@ func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.
 	}
 	fmt.Fprintf(&text, "%[1]svoid pawl_call(void **arguments);\n%[1]svoid pawl_call(void **arguments) {\n", in.linkage())
 	for _, step := range steps {
-		var passed []string
-		for _, i := range step.Arguments {
-			passed = append(passed, pass(k.Arguments[i], i, in))
-		}
+		passed := collect.Each(step.Arguments, func(i int) string { return pass(k.Arguments[i], i, in) })
 		fmt.Fprintf(&text, "\t%s(%s);\n", kernels.EntryAt(step.Entry, point), strings.Join(passed, ", "))
 	}
 	text.WriteString("}\n")

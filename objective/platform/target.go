@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/space"
 )
@@ -16,10 +17,7 @@ type Target struct {
 // A name that the kernel does not have is an *ArgumentError.
 func NewTarget(k *kernels.Kernel, workload string) (t Target, err error) {
 	if t.Workload, err = k.Workload(workload); err != nil {
-		var known []string
-		for _, w := range k.Workloads {
-			known = append(known, w.Name)
-		}
+		known := collect.Each(k.Workloads, func(w kernels.Workload) string { return w.Name })
 		return t, &ArgumentError{err, workload, known}
 	}
 	if t.Kernel, err = k.For(t.Workload.Dims); err != nil {

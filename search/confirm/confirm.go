@@ -23,6 +23,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/objective"
 	"pawl/search/sampler"
 	"pawl/search/trial"
@@ -145,10 +146,7 @@ func (c *confirmation) run(ctx context.Context) error {
 }
 
 func pointsOf(contenders []objective.Prepared) (points []space.Point) {
-	for _, p := range contenders {
-		points = append(points, p.Point)
-	}
-	return points
+	return collect.Each(contenders, func(p objective.Prepared) space.Point { return p.Point })
 }
 
 // finalists returns the default and the finalists, each checked in full. One that

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/search/trial"
@@ -135,10 +136,7 @@ func (c *confirmation) remaining(run run, contenders []objective.Prepared, neede
 
 // reorder returns the contenders in an order.
 func reorder(contenders []objective.Prepared, order []int) (ordered []objective.Prepared) {
-	for _, i := range order {
-		ordered = append(ordered, contenders[i])
-	}
-	return ordered
+	return collect.Each(order, func(i int) objective.Prepared { return contenders[i] })
 }
 
 // measureRound measures each contender once. A throttled device ends the round.

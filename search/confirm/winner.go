@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/search/trial"
@@ -24,11 +25,7 @@ func (c Contender) Milliseconds() float64 { return stats.Median(c.Medians()) }
 
 // Medians returns the median of each round.
 func (c Contender) Medians() []float64 {
-	var medians []float64
-	for _, samples := range c.Rounds {
-		medians = append(medians, stats.Median(samples))
-	}
-	return medians
+	return collect.Each(c.Rounds, stats.Median)
 }
 
 // Contenders groups the rounds of a phase's latest run by point, in the order of
@@ -129,10 +126,7 @@ func WinnerOf(contenders []Contender, probabilities []float64) (space.Point, boo
 func ProbabilityBest(contenders []Contender) []float64 { return contest(contenders).ProbabilityBest() }
 
 func contest(contenders []Contender) stats.Contest {
-	var samples [][][]float64
-	for _, c := range contenders {
-		samples = append(samples, c.Rounds)
-	}
+	samples := collect.Each(contenders, func(c Contender) [][]float64 { return c.Rounds })
 	return stats.NewContest(samples)
 }
 

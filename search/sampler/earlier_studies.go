@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
@@ -87,10 +88,7 @@ const (
 // that the space no longer has becomes the nearest one it has, a parameter that
 // is new gets its default; what is not in the pool then is left out.
 func Transfer(pool *space.Pool, earlier ...[]Timed) []space.Point {
-	var lists [][]space.Point
-	for _, measured := range earlier {
-		lists = append(lists, recommended(pool, measured))
-	}
+	lists := collect.Each(earlier, func(measured []Timed) []space.Point { return recommended(pool, measured) })
 	var points []space.Point
 	for place := range transferredEach {
 		for _, list := range lists {

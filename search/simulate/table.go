@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 )
 
@@ -56,10 +57,7 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	last := r.Budgets[len(r.Budgets)-1]
 	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last),
 		"in flight", "ask mean")
-	var rows [][]string
-	for _, s := range samplers {
-		rows = append(rows, row(s))
-	}
+	rows := collect.Each(samplers, row)
 	if err := page.Table(text, header, rows); err != nil {
 		return err
 	}

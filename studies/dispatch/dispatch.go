@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/search/confirm"
@@ -178,10 +179,7 @@ type Candidate struct {
 }
 
 func points(candidates []Candidate) (all []space.Point) {
-	for _, c := range candidates {
-		all = append(all, c.Point)
-	}
-	return all
+	return collect.Each(candidates, func(c Candidate) space.Point { return c.Point })
 }
 
 // candidatesOf returns the manifest's default and the best points of each study.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/space"
@@ -63,10 +64,7 @@ func (t *Table) Python(w io.Writer) error {
 	line("TUNED = {")
 	written := map[string]bool{} // the first counts, as in the header
 	for _, e := range t.Entries {
-		var key []string
-		for _, name := range t.Sizes {
-			key = append(key, fmt.Sprint(e.Sizes[name]))
-		}
+		key := collect.Each(t.Sizes, func(name string) string { return fmt.Sprint(e.Sizes[name]) })
 		sizes := key[0]
 		if len(key) > 1 {
 			sizes = "(" + strings.Join(key, ", ") + ")"

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/kernels"
@@ -171,10 +172,7 @@ func (t *Table) check() error {
 }
 
 func names(p space.Point) (all []string) {
-	for _, a := range p.Assignments() {
-		all = append(all, a.Name)
-	}
-	return all
+	return collect.Each(p.Assignments(), func(a space.Assignment) string { return a.Name })
 }
 
 // ParseTable reads a table that was written as JSON.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/search/confirm"
 	"pawl/search/trial"
@@ -26,10 +27,7 @@ type Step struct {
 
 // name says what changed, or that nothing did.
 func (s Step) name() string {
-	var texts []string
-	for _, c := range s.Changes {
-		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To))
-	}
+	texts := collect.Each(s.Changes, func(c Change) string { return fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To) })
 	return cmp.Or(strings.Join(texts, ", "), "default")
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/objective/check"
 	"pawl/objective/worker"
@@ -115,11 +116,7 @@ func (c *Checked) familiesText() string {
 }
 
 func (c *Checked) layoutsText() string {
-	var names []string
-	for _, layout := range c.Layouts {
-		names = append(names, string(layout))
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(collect.Each(c.Layouts, func(layout worker.Layout) string { return string(layout) }), ", ")
 }
 
 // checkedRows compares what was checked of the default and of the winner, one fact a

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/studies"
@@ -158,10 +159,7 @@ func IndexMarkdown(w io.Writer, entries []Entry) error {
 	m.Paragraph("# Suggestions")
 	m.Paragraph("Each line is the newest confirmed study of a kernel, a workload and a device, with the sources that " +
 		"were tuned last; `pawl report STUDY` writes the pages of another one.")
-	var rows [][]string
-	for _, e := range entries {
-		rows = append(rows, e.row())
-	}
+	rows := collect.Each(entries, Entry.row)
 	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default",
 		"against what you run today", "what to do"}, rows)
 	return m.Write(w)

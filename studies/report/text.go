@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 )
@@ -13,10 +14,7 @@ import (
 // and what to do next.
 func Text(w io.Writer, s *Summary, files Files) error {
 	fmt.Fprintf(w, "%s, workload %s: %s\n\n", escape.Line(s.Study.Kernel), escape.Line(s.Study.Workload), s.Standing())
-	var rows [][]string
-	for _, t := range s.Rows() {
-		rows = append(rows, timedRow(s, t))
-	}
+	rows := collect.Each(s.Rows(), func(t Named) []string { return timedRow(s, t) })
 	if len(rows) > 0 {
 		if err := page.Table(w, []string{"", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point"},
 			rows); err != nil {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/objective/profile"
 	"pawl/studies"
@@ -86,10 +87,7 @@ func (m *markdown) why(s *Summary) {
 }
 
 func (w *Why) rows() (rows [][]string) {
-	for _, c := range w.Changes {
-		rows = append(rows, []string{text(c.Name), text(c.Text)})
-	}
-	return rows
+	return collect.Each(w.Changes, func(c profile.Change) []string { return []string{text(c.Name), text(c.Text)} })
 }
 
 // Pictures shows both points beside each other, as far as anything is known of them.

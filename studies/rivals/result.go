@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/objective"
 )
@@ -87,10 +88,7 @@ func (s *Side) summarise() {
 	if len(s.Rounds) == 0 {
 		return
 	}
-	var medians []float64
-	for _, samples := range s.Rounds {
-		medians = append(medians, stats.Median(samples))
-	}
+	medians := collect.Each(s.Rounds, stats.Median)
 	s.Milliseconds, s.Interval = stats.Median(medians), stats.Unbounded()
 	if enough(len(medians)) {
 		s.Interval = stats.MedianInterval(medians, 0.95)

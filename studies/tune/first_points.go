@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 
+	"pawl/internal/collect"
 	"pawl/search"
 	"pawl/search/sampler"
 	"pawl/search/trial"
@@ -52,9 +53,6 @@ func (r *run) first(ctx context.Context, study studies.Study) ([]space.Point, er
 	if err != nil {
 		return nil, err
 	}
-	var timed [][]sampler.Timed
-	for _, past := range earlier {
-		timed = append(timed, search.Timed(past.trials))
-	}
+	timed := collect.Each(earlier, func(past pastStudy) []sampler.Timed { return search.Timed(past.trials) })
 	return sampler.Transfer(r.pool.Growing(), timed...), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"pawl/internal/collect"
 	"pawl/objective/worker"
 )
 
@@ -125,10 +126,7 @@ func (m Module) Symbol(name string) (string, error) {
 			fmt.Errorf("there is no kernel %s, nor any other: kernels are __global__, and one that is static or a template "+
 				"is there only where something uses it", name)
 	}
-	var readable []string
-	for _, symbol := range symbols {
-		readable = append(readable, Readable(symbol))
-	}
+	readable := collect.Each(symbols, Readable)
 	return "", fmt.Errorf("there is no kernel %s; there are %s", name, strings.Join(slices.Compact(readable), ", "))
 }
 

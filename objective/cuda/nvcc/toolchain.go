@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/kernels/includes"
 	"pawl/objective/worker"
 )
@@ -69,10 +70,7 @@ func FindProgram(name string, getenv func(string) string) (path string, found bo
 
 // programFolders are the folders that may hold nvcc, best first.
 func programFolders(getenv func(string) string) []string {
-	var folders []string
-	for _, root := range namedRoots(getenv) {
-		folders = append(folders, filepath.Join(root, "bin"))
-	}
+	folders := collect.Each(namedRoots(getenv), func(root string) string { return filepath.Join(root, "bin") })
 	folders = append(folders, filepath.SplitList(getenv("PATH"))...)
 	for _, root := range usualRoots() {
 		folders = append(folders, filepath.Join(root, "bin"))

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // Multiprocessor is what one multiprocessor has for all its blocks.
@@ -57,10 +59,7 @@ func Find(name string) (Architecture, error) {
 			return a, nil
 		}
 	}
-	var known []string
-	for _, a := range architectures {
-		known = append(known, fmt.Sprintf("sm_%d%d", a.Major, a.Minor))
-	}
+	known := collect.Each(architectures, func(a Architecture) string { return fmt.Sprintf("sm_%d%d", a.Major, a.Minor) })
 	return Architecture{}, fmt.Errorf("no architecture %q; known without a GPU are %s", name, strings.Join(known, ", "))
 }
 

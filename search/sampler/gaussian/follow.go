@@ -1,6 +1,10 @@
 package gaussian
 
-import "math"
+import (
+	"math"
+
+	"pawl/internal/collect"
+)
 
 // Followed returns the places of the earlier studies whose expectations are followed: as
 // long as the points that they expect to be good are the best so far. What a bad guide can
@@ -45,10 +49,7 @@ func (t *Trend) Follow(process *Process, points [][]uint16, y []float64, followe
 		return nil
 	}
 	expected := t.expect(points)
-	var columns [][]float64
-	for _, e := range followed {
-		columns = append(columns, expected[e])
-	}
+	columns := collect.Each(followed, func(e int) []float64 { return expected[e] })
 	weights := make([]float64, len(expected))
 	for i, weight := range t.weigh(columns, y, process.factor) {
 		weights[followed[i]] = weight

@@ -3,6 +3,8 @@ package gaussian
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"pawl/internal/collect"
 )
 
 // Trend is what earlier studies expect of a point: the part of the model that comes
@@ -62,10 +64,7 @@ func (t *Trend) weigh(expected [][]float64, y []float64, factor blas64.Triangula
 		return v
 	}
 	weights := make([]float64, len(expected))
-	var columns []blas64.Vector
-	for _, values := range expected {
-		columns = append(columns, whitened(values))
-	}
+	columns := collect.Each(expected, func(values []float64) blas64.Vector { return whitened(values) })
 	left := whitened(y)
 	// Coordinate descent: each weight in turn for what the others leave over.
 	for range t.settings.TrendSweeps {
