@@ -10,15 +10,11 @@
 package importer
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/kernels/scaffold"
 )
@@ -52,8 +48,8 @@ func (d *description) write(folder string) (*Folder, error) {
 		name, _, _ := strings.Cut(d.entry, "<")
 		folder = strings.TrimSpace(name)
 	}
-	if err := vacant(folder); err != nil {
-		return nil, err
+	if err := scaffold.Vacant(folder); err != nil {
+		return nil, mistake("%v", err)
 	}
 	d.name = filepath.Base(filepath.Clean(folder))
 	if err := scaffold.CheckName(d.name); err != nil {
@@ -64,36 +60,17 @@ func (d *description) write(folder string) (*Folder, error) {
 	if err := kernels.Check(kernels.ManifestName, []byte(manifest), d.backend); err != nil {
 		return nil, mistake("what was recorded does not make a manifest: %v", err)
 	}
-	var files []page.File
-	add := func(name string, content func() ([]byte, error)) {
-		files = append(files, page.File{Name: filepath.FromSlash(name), Render: func(w io.Writer) error {
-			text, err := content()
-			if err == nil {
-				_, err = w.Write(text)
-			}
-			return err
-		}})
-	}
-	for _, file := range append([]kernels.File{{Name: kernels.ManifestName, Content: []byte(manifest)}}, d.files...) {
-		add(file.Name, func() ([]byte, error) { return file.Content, nil })
-	}
+	files := append([]kernels.File{{Name: kernels.ManifestName, Content: []byte(manifest)}}, d.files...)
 	for _, a := range d.arrays {
-		add(a.name, func() ([]byte, error) { return os.ReadFile(a.path) })
+		content, err := os.ReadFile(a.path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, kernels.File{Name: a.name, Content: content})
 	}
-	paths, err := page.WriteFiles(folder, files...)
+	paths, err := scaffold.WriteFiles(folder, files)
 	if err != nil {
 		return nil, err
 	}
 	return &Folder{Path: folder, Files: paths, Gaps: d.gaps, Notes: d.notes}, nil
-}
-
-func vacant(folder string) error {
-	present, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if len(present) > 0 {
-		return mistake("%s is not empty: name a new folder", folder)
-	}
-	return nil
 }

@@ -35,23 +35,6 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Example is a small kernel for the processor with two parameters.
-func Example(name string) Folder {
-	return Folder{Files: []kernels.File{
-		{Name: kernels.ManifestName, Content: []byte(fmt.Sprintf(exampleManifest, name))},
-		{Name: "scale.c", Content: []byte(exampleSource)},
-		{Name: "reference.c", Content: []byte(exampleReference)},
-	}}
-}
-
-// Program is a small program of its own, whose arguments and compiler's level are tuned.
-func Program(name string) Folder {
-	return Folder{Files: []kernels.File{
-		{Name: kernels.ManifestName, Content: []byte(fmt.Sprintf(programManifest, name))},
-		{Name: "program.c", Content: []byte(programSource)},
-	}}
-}
-
 // From describes the kernel in a source; path says by its ending what it is written in. The
 // entry may be empty if there is only one candidate.
 func From(name, path string, content []byte, entry string) (Folder, error) {
@@ -180,76 +163,4 @@ func choose(source, entry, backend string) (signature, error) {
 const referenceNote = `/* A copy of the kernel at its defaults: results are held to those of the default point. That
  * shows that all points agree, not that they are right. Replace it by plain code that you
  * trust, in double precision. */
-`
-
-const exampleManifest = `# docs/manifest.md describes every key.
-name: %s
-summary: y = 2 x, with two parameters to play with
-entry: scale
-source: {host: scale.c}
-reference: {host: reference.c}
-params: # the source sees each as a macro
-  BLOCK: {values: [1, 2, 4, 8, 16, 32], default: 1}
-  REPEAT: {values: [1, 2, 4], default: 4}
-workloads: # the sizes that count
-  small: {N: 4000}
-  large: {N: 200000}
-args: # of the function, in order
-  - {name: x, type: f32, shape: [N]}
-  - {name: y, type: f32, shape: [N], out: true}
-  - {name: N, type: i32, value: N}
-fuzz: {N: [1, 7, 100]} # sizes that results are checked on
-tolerance: {atol: 1e-6, rtol: 1e-6}
-work: {flops: N, bytes: 8 * N}
-`
-
-const exampleSource = `#include <stdint.h>
-
-/* BLOCK elements at a time; REPEAT is how often, and more than once is a waste. */
-void scale(const float *x, float *y, int32_t N) {
-	for (int repeat = 0; repeat < REPEAT; repeat++)
-		for (int i = 0; i < N; i += BLOCK)
-			for (int j = i; j < i + BLOCK && j < N; j++)
-				y[j] = 2 * x[j];
-}
-`
-
-const programManifest = `# docs/manifest.md describes every key.
-name: %s
-summary: a program of its own, with two parameters to play with
-params: # in braces they stand for their values
-  LEVEL: {values: [0, 1, 2, 3], default: 0}
-  STEP: {values: [1, 2, 4, 8], default: 1}
-workloads: # the sizes that count
-  small: {N: 300000}
-command: # lists of arguments; no shell sees them
-  build: [cc, "-O{LEVEL}", -o, "{OUT}/program", program.c]
-  run: ["{OUT}/program", "{N}", "{STEP}"]
-  check: [grep, -qx, "sum 44999850000"] # reads what the run printed
-  # metrics: {rate: {match: 'rate: ([0-9.]+)', unit: MB/s}} # instead of the time, with maximize: rate
-`
-
-const programSource = `#include <stdio.h>
-#include <stdlib.h>
-
-/* Adds the numbers below N, STEP of them at a time. */
-int main(int argc, char **argv) {
-	if (argc != 3)
-		return 2;
-	long n = atol(argv[1]), step = atol(argv[2]), sum = 0;
-	for (long i = 0; i < n; i += step)
-		for (long j = i; j < i + step && j < n; j++)
-			sum += j;
-	printf("sum %ld\n", sum);
-	return 0;
-}
-`
-
-const exampleReference = `#include <stdint.h>
-
-/* Plain code that is easy to trust. It sees no parameters. */
-void scale(const float *x, float *y, int32_t N) {
-	for (int i = 0; i < N; i++)
-		y[i] = (float)(2.0 * x[i]);
-}
 `

@@ -1,15 +1,20 @@
 package scaffold
 
 import (
+	"bytes"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
+	"pawl/kernels"
 )
 
 // Source says what a new folder begins from: the zero Source is an example.
@@ -22,54 +27,80 @@ type Source struct {
 	Program bool
 }
 
+// examples are the folders of kernels that tune at once: a function for the processor, and a program of its own.
+//
+//go:embed examples
+var examples embed.FS
+
+// example is one of the examples, under another name.
+func example(kind, name string) (made Folder) {
+	paths, err := fs.Glob(examples, path.Join("examples", kind, "*"))
+	for _, file := range paths {
+		content, unread := examples.ReadFile(file)
+		err = errors.Join(err, unread)
+		content = bytes.Replace(content, []byte("NAME"), []byte(name), 1)
+		made.Files = append(made.Files, kernels.File{Name: path.Base(file), Content: content})
+	}
+	if err != nil {
+		panic("scaffold: embedded files: " + err.Error())
+	}
+	return made
+}
+
 // Write makes the folder of a new kernel, which is named after it: an example, or what is in
-// a source. The files that it returns have their paths. Nothing is overwritten: the folder must not be there, or be
-// empty.
-func Write(folder string, source Source) (Folder, error) {
+// a source. The files that it returns have their paths.
+func Write(folder string, source Source) (made Folder, err error) {
 	name := filepath.Base(filepath.Clean(folder))
 	if err := CheckName(name); err != nil {
 		return Folder{}, err
 	}
-	made := Example(name)
-	if source.Program {
-		made = Program(name)
-	}
-	if strings.EqualFold(filepath.Ext(source.File), ".py") && source.Tiles != nil {
-		described, err := source.Tiles(source.File)
-		if err != nil {
-			return Folder{}, err
+	switch {
+	case source.Program:
+		made = example("program", name)
+	case source.File == "":
+		made = example("scale", name)
+	case strings.EqualFold(filepath.Ext(source.File), ".py") && source.Tiles != nil:
+		var described TileSource
+		if described, err = source.Tiles(source.File); err == nil {
+			made, err = FromTiles(name, source.File, described, source.Entry)
 		}
-		if made, err = FromTiles(name, source.File, described, source.Entry); err != nil {
-			return Folder{}, err
-		}
-	} else if source.File != "" {
-		content, err := os.ReadFile(source.File)
-		if err != nil {
-			return Folder{}, err
-		}
-		if made, err = From(name, source.File, content, source.Entry); err != nil {
-			return Folder{}, err
+	default:
+		var content []byte
+		if content, err = os.ReadFile(source.File); err == nil {
+			made, err = From(name, source.File, content, source.Entry)
 		}
 	}
+	if err == nil {
+		err = Vacant(folder)
+	}
+	if err != nil {
+		return Folder{}, err
+	}
+	paths, err := WriteFiles(folder, made.Files)
+	for i, path := range paths {
+		made.Files[i].Name = path
+	}
+	return made, err
+}
+
+// Vacant returns an error for a folder that has anything in it: nothing is overwritten.
+func Vacant(folder string) error {
 	present, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Folder{}, err
+		return err
 	}
 	if len(present) > 0 {
-		return Folder{}, fmt.Errorf("%s is not empty: name a new folder", folder)
+		return fmt.Errorf("%s is not empty: name a new folder", folder)
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return Folder{}, err
-	}
-	for i, file := range made.Files {
-		path := filepath.Join(folder, file.Name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return Folder{}, err
-		}
-		made.Files[i].Name = path
-		if err := page.WriteFile(path, func(w io.Writer) error { _, err := w.Write(file.Content); return err }); err != nil {
-			return Folder{}, err
-		}
-	}
-	return made, nil
+	return nil
+}
+
+// WriteFiles writes files into a folder and returns their paths.
+func WriteFiles(folder string, files []kernels.File) ([]string, error) {
+	return page.WriteFiles(folder, collect.Each(files, func(f kernels.File) page.File {
+		return page.File{Name: filepath.FromSlash(f.Name), Render: func(w io.Writer) error {
+			_, err := w.Write(f.Content)
+			return err
+		}}
+	})...)
 }
