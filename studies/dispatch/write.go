@@ -1,11 +1,13 @@
 package dispatch
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/template"
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
@@ -39,77 +41,61 @@ func (t *Table) Write(folder string, python bool) ([]string, error) {
 	return paths, nil
 }
 
+//go:embed table.cmake.tmpl
+var cmakeText string
+
+var cmakeTemplate = template.Must(template.New("cmake").Funcs(template.FuncMap{
+	"line":     escape.Line,
+	"upper":    strings.ToUpper,
+	"word":     escape.CMake,
+	"inFolder": inFolder,
+}).Parse(cmakeText))
+
 // CMake writes a file with one function, PREFIX_add(TARGET FOLDER), which adds every variant
 // of the kernel in a folder to a target, built as it was measured. Several targets share the objects.
 func (t *Table) CMake(w io.Writer) error {
-	var text strings.Builder
-	line := func(format string, arguments ...any) { fmt.Fprintf(&text, format+"\n", arguments...) }
-	line("# Written by pawl: %d variants of %s.", len(t.Variants), escape.Line(t.Kernel))
-	line("#   include(%s.cmake)", t.Prefix)
-	line("#   %s_add(TARGET FOLDER) # the folder of the kernel", t.Prefix)
-	line("include_guard(GLOBAL)")
-	line("if(COMMAND %s_add)", t.Prefix)
-	line("  message(FATAL_ERROR \"two tables with the prefix %s: pawl dispatch --prefix gives one another name\")",
-		t.Prefix)
-	line("endif()")
-	line("set_property(GLOBAL PROPERTY %s_FOLDER \"${CMAKE_CURRENT_LIST_DIR}\")", t.Prefix)
-	line("function(%s_add target folder)", t.Prefix)
-	line("  get_property(here GLOBAL PROPERTY %s_FOLDER)", t.Prefix)
-	line("  get_filename_component(folder \"${folder}\" ABSOLUTE)")
-	line("  set(built \"${CMAKE_BINARY_DIR}/%s\")", t.Prefix)
-	line("  if(NOT TARGET %s_0)", t.Prefix)
-	for i, v := range t.Variants {
-		t.object(line, i, v)
+	targets := make([]target, len(t.Variants))
+	for i := range targets {
+		targets[i] = t.target(i)
 	}
-	line("  endif()")
-	for i, v := range t.Variants {
-		name := fmt.Sprintf("%s_%d", t.Prefix, i)
-		if len(v.Units) > 0 {
-			line("  set_source_files_properties(\"${built}/%s.o\" PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)", name)
-			line("  target_sources(${target} PRIVATE \"${built}/%s.o\")", name)
-			line("  add_dependencies(${target} %s_joined)", name)
-		} else {
-			line("  target_sources(${target} PRIVATE $<TARGET_OBJECTS:%s>)", name)
-		}
-		for _, library := range v.Libraries {
-			line("  target_link_libraries(${target} PRIVATE %s)", escape.CMake(library))
-		}
-	}
-	line("  target_include_directories(${target} PRIVATE \"${here}\")")
-	line("endfunction()")
-	_, err := io.WriteString(w, text.String())
-	return err
+	return cmakeTemplate.Execute(w, struct {
+		*Table
+		Targets []target
+	}{t, targets})
 }
 
-// object writes how a variant is compiled: files that define the macros and include the kernel's.
-func (t *Table) object(line func(format string, arguments ...any), i int, v Variant) {
-	name := fmt.Sprintf("%s_%d", t.Prefix, i)
-	var sources []string
+// target is how CMake compiles a variant: files that define the macros and include the kernel's, which Joining makes
+// one object of where they are several.
+type target struct {
+	Name                  string
+	Files                 []struct{ Name, Content string }
+	Sources               string // the names of all files
+	Includes              []string
+	Options, Architecture string
+	Joining, Libraries    []string
+}
+
+func (t *Table) target(variant int) target {
+	v := t.Variants[variant]
+	made := target{Name: fmt.Sprintf("%s_%d", t.Prefix, variant), Libraries: v.Libraries}
 	for n, file := range append([]string{v.File}, v.Units...) {
-		source := fmt.Sprintf(`"${built}/%s_%d%s"`, name, n, strings.Trim(escape.CMake(filepath.Ext(file)), `"`))
-		define, include := "", fmt.Sprintf(`#include \"%s\"\n`, strings.Trim(inFolder(file), `"`))
+		name := fmt.Sprintf(`"${built}/%s_%d%s"`, made.Name, n, strings.Trim(escape.CMake(filepath.Ext(file)), `"`))
+		content := fmt.Sprintf(`#include \"${here}/%s.h\"\n`, t.Prefix)
 		if n == 0 && len(v.Instances) > 0 {
-			define, include = "#define "+objective.UnitMacro(t.Prefix+".h")+`\n`, ""
+			content = "#define " + objective.UnitMacro(t.Prefix+".h") + `\n` + content
+		} else {
+			content += fmt.Sprintf(`#include \"%s\"\n`, strings.Trim(inFolder(file), `"`))
 		}
-		line(`    file(GENERATE OUTPUT %s CONTENT "%s#include \"${here}/%s.h\"\n%s")`, source, define, t.Prefix, include)
-		sources = append(sources, source)
+		made.Files = append(made.Files, struct{ Name, Content string }{name, content})
+		made.Sources = strings.TrimSpace(made.Sources + " " + name)
 	}
-	line("    set_source_files_properties(%s PROPERTIES GENERATED TRUE)", strings.Join(sources, " "))
-	line("    add_library(%s OBJECT %s)", name, strings.Join(sources, " "))
-	line("    target_compile_definitions(%s PRIVATE %s_BUILD=%d)", name, strings.ToUpper(t.Prefix), i)
-	flags, includes, architecture := sorted(v.Flags)
-	for _, include := range append(includes, ".") {
-		line("    target_include_directories(%s PRIVATE %s)", name, inFolder(include))
-	}
-	if architecture != "" {
-		line("    set_target_properties(%s PROPERTIES CUDA_ARCHITECTURES %s)", name, escape.CMake(architecture))
-	}
-	line("    target_compile_options(%s PRIVATE %s)", name, escape.CMake("SHELL:"+escape.Shell(flags...)))
+	var flags []string
+	flags, made.Includes, made.Architecture = sorted(v.Flags)
+	made.Includes, made.Options = append(made.Includes, "."), "SHELL:"+escape.Shell(flags...)
 	if len(v.Units) == 0 {
-		return
+		return made
 	}
-	line("    add_custom_command(OUTPUT \"${built}/%s.o\" DEPENDS %s $<TARGET_OBJECTS:%s>", name, name, name)
-	for _, words := range t.joining(v, []string{"$<TARGET_OBJECTS:" + name + ">"}, name) {
+	for _, words := range t.joining(v, []string{"$<TARGET_OBJECTS:" + made.Name + ">"}, made.Name) {
 		for n, word := range words {
 			if n > 0 && strings.HasSuffix(word, ".o") {
 				words[n] = `"${built}/` + word + `"`
@@ -117,10 +103,9 @@ func (t *Table) object(line func(format string, arguments ...any), i int, v Vari
 				words[n] = escape.CMake(word)
 			}
 		}
-		line("      COMMAND %s", strings.Join(words, " "))
+		made.Joining = append(made.Joining, strings.Join(words, " "))
 	}
-	line("      COMMAND_EXPAND_LISTS VERBATIM)")
-	line("    add_custom_target(%s_joined DEPENDS \"${built}/%s.o\")", name, name)
+	return made
 }
 
 // inFolder is a file of the kernel's folder in CMake; an absolute path stays.
