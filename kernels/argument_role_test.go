@@ -64,10 +64,10 @@ func TestRolesOfArguments(t *testing.T) {
 			k.Launch.Reference.Entry != "roles" {
 			t.Errorf("%v", k.Launch.Reference)
 		}
-		if families := k.Families(); len(families) == 0 {
+		if families := k.Arguments.Families(); len(families) == 0 {
 			t.Error("an inout has no families")
 		}
-		for _, family := range k.Families() {
+		for _, family := range k.Arguments.Families() {
 			bound, err := k.BindFamily(k.Workloads[0].Dims, family)
 			if err != nil || bound[3].Fill != arguments.Initial || bound[2].Fill != "" {
 				t.Errorf("%s: %+v, %v", family, bound[3], err)

@@ -61,15 +61,6 @@ func placeOf(err error) document.Place {
 	return document.Top
 }
 
-// Families returns the families that change at least one input of the kernel.
-func (k *Kernel) Families() []string { return k.Arguments.Families() }
-
-// TensorLayouts evaluates the tensor maps of the arguments. An error says what
-// the tensor copy engine cannot do with these sizes and parameters.
-func (k *Kernel) TensorLayouts(env space.Environment) ([]arguments.TensorLayout, error) {
-	return k.Arguments.TensorLayouts(env)
-}
-
 // ToleranceOf is the tolerance of an output: its own, or the kernel's.
 func (k *Kernel) ToleranceOf(a arguments.Argument) arguments.Tolerance {
 	if a.Tolerance != nil {

@@ -43,7 +43,7 @@ func TestFamilies(t *testing.T) {
 			if test.old == "" {
 				k = parsed(t)
 			}
-			if got := k.Families(); !slices.Equal(got, test.want) {
+			if got := k.Arguments.Families(); !slices.Equal(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})

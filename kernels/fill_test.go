@@ -189,10 +189,10 @@ func TestFamiliesOfStructures(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if got := strings.Join(k.Families(), " "); got != want {
+		if got := strings.Join(k.Arguments.Families(), " "); got != want {
 			t.Errorf("%s: %s, want %s", argument, got, want)
 		}
-		for _, family := range k.Families() {
+		for _, family := range k.Arguments.Families() {
 			if bindings, err := k.BindFamily(Dims{"N": 7}, family); err != nil || bindings[0].Fill != family {
 				t.Errorf("%s in %s: %+v, %v", argument, family, bindings, err)
 			}
@@ -228,8 +228,8 @@ func TestFilesOfArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !k.Answered() || len(k.Varying()) != 0 || len(k.Families()) != 0 {
-		t.Errorf("answered %v, varying %v, families %v", k.Answered(), k.Varying(), k.Families())
+	if !k.Answered() || len(k.Varying()) != 0 || len(k.Arguments.Families()) != 0 {
+		t.Errorf("answered %v, varying %v, families %v", k.Answered(), k.Varying(), k.Arguments.Families())
 	}
 	bindings, err := k.Bind(k.Workloads[0].Dims)
 	if err != nil || bindings[0].Content.File.Name != "x.bin" || bindings[1].Answer.Name != "y.bin" {

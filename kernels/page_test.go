@@ -79,7 +79,7 @@ func TestDescriptorAndAnswerOnThePage(t *testing.T) {
 			}
 			env := k.Workloads[0].Dims.Environment()
 			env.Set(k.Default())
-			if layouts, err := k.TensorLayouts(env); err != nil || len(layouts) != 1 {
+			if layouts, err := k.Arguments.TensorLayouts(env); err != nil || len(layouts) != 1 {
 				t.Errorf("%+v, %v", layouts, err)
 			}
 		case strings.Contains(block, "answer"):

@@ -40,7 +40,7 @@ func TestTensorLayouts(t *testing.T) {
 		env.Set(p)
 		return env
 	}
-	layouts, err := k.TensorLayouts(at("TILE=64", k.Workloads[0].Dims))
+	layouts, err := k.Arguments.TensorLayouts(at("TILE=64", k.Workloads[0].Dims))
 	if got, want := fmt.Sprint(layouts, err),
 		"[{0 [400 64] [64 64] 128 0} {1 [4 100 64] [1 8 16] 0 0}] <nil>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -57,7 +57,7 @@ func TestTensorLayouts(t *testing.T) {
 		{"TILE=64", Dims{"B": 4, "N": 100, "D": 20},
 			"argument x: rows of the box are 40 bytes; the tensor copy engine takes multiples of 16"},
 	} {
-		if _, err := k.TensorLayouts(at(test.point, test.dims)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := k.Arguments.TensorLayouts(at(test.point, test.dims)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s at %s: %v, want %s", test.point, test.dims, err, test.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestTensorLayouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := k.TensorLayouts(at("TILE=64", Dims{"B": 4, "N": 100, "D": 100})); err == nil ||
+		if _, err := k.Arguments.TensorLayouts(at("TILE=64", Dims{"B": 4, "N": 100, "D": 100})); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", change, err, want)
 		}
@@ -104,7 +104,7 @@ func TestTensorMapFormulas(t *testing.T) {
 			t.Fatal(err)
 		}
 		env.Set(point)
-		if layouts, err := k.TensorLayouts(env); !strings.Contains(fmt.Sprint(layouts, err), test.want) {
+		if layouts, err := k.Arguments.TensorLayouts(env); !strings.Contains(fmt.Sprint(layouts, err), test.want) {
 			t.Errorf("%s at %s: %v, %v", test.point, test.dims, layouts, err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestTensorMapFormulas(t *testing.T) {
 	}
 	env := k.Workloads[0].Dims.Environment()
 	env.Set(k.Default())
-	if _, err := k.TensorLayouts(env); err == nil ||
+	if _, err := k.Arguments.TensorLayouts(env); err == nil ||
 		!strings.Contains(err.Error(), "a shape of [400 64] from element 6400 on reaches beyond the buffer of [4 100 64]") {
 		t.Error(err)
 	}

@@ -24,7 +24,6 @@ import (
 	"pawl/studies"
 	"pawl/studies/farm"
 	"pawl/studies/farm/ask"
-	"pawl/studies/farm/serve"
 )
 
 // Options say which device, and how kernels are run there.
@@ -139,16 +138,12 @@ func (d *Device) Do(ctx context.Context, sides []*devices.Configuration,
 }
 
 // Work does a task of the gate on this machine, whose device it has to itself.
-func Work(ctx context.Context, sides []serve.Held, task json.RawMessage) (json.RawMessage, error) {
+func Work(ctx context.Context, sides []*devices.Configuration, task json.RawMessage) (json.RawMessage, error) {
 	var t ratchet.Task
 	if err := json.Unmarshal(task, &t); err != nil {
 		return nil, fmt.Errorf("reading what the gate asks: %w", err)
 	}
-	var configurations []*devices.Configuration
-	for _, side := range sides {
-		configurations = append(configurations, &devices.Configuration{Bench: side.Bench, Prepared: side.Prepared})
-	}
-	done, err := t.Do(ctx, configurations)
+	done, err := t.Do(ctx, sides)
 	if err != nil {
 		return nil, err
 	}

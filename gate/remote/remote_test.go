@@ -80,7 +80,8 @@ func (y *yard) work() {
 				Farm:  y.farm,
 				Tools: devices.Options{Cache: y.TempDir(), Getenv: os.Getenv, Notice: func(string) {}},
 				Lanes: 1,
-				Hold: func(ctx context.Context, sides []serve.Held, task json.RawMessage) (answer json.RawMessage, err error) {
+				Hold: func(ctx context.Context, sides []*devices.Configuration,
+					task json.RawMessage) (answer json.RawMessage, err error) {
 					y.held(func() { answer, err = Work(ctx, sides, task) })
 					return answer, err
 				},

@@ -164,9 +164,11 @@ func (l *lab) open(t *testing.T, dir string, m Mutant) (a attempt, err error) {
 	if err != nil {
 		return a, err
 	}
-	if a.bench, a.prepared, err = l.machine.OpenAt(t.Context(), k, m.Workload, m.At, l.options); err != nil {
+	c, err := l.machine.OpenAt(t.Context(), k, m.Workload, m.At, l.options)
+	if err != nil {
 		return attempt{}, err
 	}
+	a.bench, a.prepared = c.Bench, c.Prepared
 	if a.prepared.Failure != nil {
 		a.bench.Close()
 		return attempt{}, fmt.Errorf("it does not even compile: %s", a.prepared.Failure)

@@ -64,7 +64,7 @@ func (a attempt) layouts(t *testing.T) []arguments.TensorLayout {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layouts, err := a.bench.Kernel.TensorLayouts(env)
+	layouts, err := a.bench.Kernel.Arguments.TensorLayouts(env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (d OnDevice) Load(ctx context.Context, s Subject, c Case) (worker.Load, err
 		return load, err
 	}
 	kernels.Complete(load.Calls, s.Module.Functions)
-	if load.Maps, err = d.Kernel.TensorLayouts(env); err != nil {
+	if load.Maps, err = d.Kernel.Arguments.TensorLayouts(env); err != nil {
 		return load, fmt.Errorf("kernel %s at %s: %w", d.Kernel.Name, c.Dims, err)
 	}
 	if d.Kernel.Answered() {

@@ -56,7 +56,7 @@ func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed
 	if matrix {
 		cases = append(cases, fromStock(quickStock(k, shapes, seed), n-len(cases), rng)...)
 	} else {
-		cases = append(cases, ofFamilies(k.Families(), n-len(cases), g, rng)...)
+		cases = append(cases, ofFamilies(k.Arguments.Families(), n-len(cases), g, rng)...)
 	}
 	return cases[:min(n, len(cases))]
 }
@@ -125,7 +125,7 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 		func(d kernels.Dims) bool { return volume(k, d) > stockVolume }); len(small) > 0 {
 		wide = small
 	}
-	families := k.Families()
+	families := k.Arguments.Families()
 	if len(families) == 0 {
 		families = []string{arguments.Declared}
 	}
@@ -186,7 +186,7 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 			add(shape, "", seed)
 		}
 	}
-	for i, family := range k.Families() {
+	for i, family := range k.Arguments.Families() {
 		before := len(cases)
 		switch {
 		case len(g.sizes) == 0 || arguments.OfIntegers(family) && cost(k, w.Dims) <= fullCost:
@@ -217,7 +217,7 @@ func Random(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.
 	if k.Answered() {
 		return answered(w, rng.Uint64(), layouts[rng.IntN(len(layouts))])[0]
 	}
-	families := append([]string{arguments.Declared}, k.Families()...)
+	families := append([]string{arguments.Declared}, k.Arguments.Families()...)
 	c := Case{Seed: rng.Uint64(), Family: families[rng.IntN(len(families))], Layout: layouts[rng.IntN(len(layouts))]}
 	matrix := Matrix(k, w)
 	if len(matrix) > 0 && rng.IntN(4) == 0 {

@@ -117,7 +117,7 @@ func TestFullTier(t *testing.T) {
 				ones[dim] = ones[dim] || c.Dims[dim] == 1
 			}
 		}
-		for _, family := range k.Families() {
+		for _, family := range k.Arguments.Families() {
 			if families[family] != 3 {
 				t.Errorf("%s: %d cases of family %s", name, families[family], family)
 			}

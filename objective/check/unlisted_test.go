@@ -92,7 +92,7 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 			if note := Unchecked(k, w); !strings.Contains(note, test.note) {
 				t.Errorf("note %q, want %q", note, test.note)
 			}
-			for _, family := range k.Families() {
+			for _, family := range k.Arguments.Families() {
 				if !slices.ContainsFunc(full, func(c Case) bool { return c.Family == family }) {
 					t.Errorf("the family %s is not tried", family)
 				}
@@ -117,7 +117,7 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 	narrow := manifest(t,
 		strings.ReplaceAll(unfuzzed, "type: i32, shape", "type: f32, shape")+
 			"domain: [N >= 1000 && N % 500 == 0, M == 300]\n")
-	for _, family := range narrow.Families() {
+	for _, family := range narrow.Arguments.Families() {
 		if !slices.ContainsFunc(Full(narrow, narrow.Workloads[0], narrow.Default(), 3),
 			func(c Case) bool { return c.Family == family }) {
 			t.Errorf("the family %s is not tried", family)

@@ -83,7 +83,7 @@ func (l *Limits) calls(point space.Point) ([]kernels.Call, error) {
 }
 
 func (l *Limits) maps(point space.Point) ([]arguments.TensorLayout, error) {
-	return l.kernel.TensorLayouts(l.environment(point))
+	return l.kernel.Arguments.TensorLayouts(l.environment(point))
 }
 
 func (l *Limits) environment(point space.Point) space.Environment {

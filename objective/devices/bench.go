@@ -2,9 +2,12 @@ package devices
 
 import (
 	"context"
+	"fmt"
 
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/platform"
 	"pawl/space"
 )
 
@@ -25,11 +28,30 @@ func (b *Bench) Close() {
 
 // Open connects a target with its device.
 func (m *Machine) Open(ctx context.Context, t Target, o objective.Options) (*Bench, error) {
+	return m.open(ctx, t, o, m.installed[t.Kernel.Backend].Open)
+}
+
+// OpenBuilt connects a target with its device, for binaries from elsewhere: no compiler is needed here. Built returns
+// the device with their Compile and Reference.
+func (m *Machine) OpenBuilt(ctx context.Context, t Target, o objective.Options,
+	built func(device objective.Backend) objective.Backend) (*Bench, error) {
+	lender, can := m.installed[t.Kernel.Backend].(platform.Lender)
+	if !can {
+		return nil, fmt.Errorf("backend %s runs nothing that was compiled elsewhere", t.Kernel.Backend)
+	}
+	return m.open(ctx, t, o, func(ctx context.Context, t Target, c *cache.Cache) (objective.Backend, error) {
+		device, err := lender.OpenBuilt(ctx, t, c)
+		return built(device), err
+	})
+}
+
+func (m *Machine) open(ctx context.Context, t Target, o objective.Options,
+	open func(context.Context, Target, *cache.Cache) (objective.Backend, error)) (*Bench, error) {
 	compiled, err := m.cache()
 	if err != nil {
 		return nil, err
 	}
-	backend, err := m.installed[t.Kernel.Backend].Open(ctx, t, compiled)
+	backend, err := open(ctx, t, compiled)
 	if err != nil {
 		return nil, err
 	}
@@ -40,26 +62,25 @@ func (m *Machine) Open(ctx context.Context, t Target, o objective.Options) (*Ben
 // OpenAt opens a kernel's workload and prepares a point of it, both by name. A point
 // that does not compile is no error.
 func (m *Machine) OpenAt(ctx context.Context, k *kernels.Kernel, workload, at string,
-	o objective.Options) (*Bench, objective.Prepared, error) {
-	var none objective.Prepared
+	o objective.Options) (*Configuration, error) {
 	t, err := NewTarget(k, workload)
 	if err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	point, err := t.Point(at)
 	if err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	b, err := m.Open(ctx, t, o)
 	if err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	prepared, err := b.Prepare(ctx, point)
 	if err != nil {
 		b.Close()
-		return nil, none, err
+		return nil, err
 	}
-	return b, prepared, nil
+	return &Configuration{b, prepared}, nil
 }
 
 // preflightLimit is the largest pool that is put through preflight before the

@@ -47,11 +47,7 @@ func (b *Builder) Close() { b.residents.End() }
 func (b *Builder) Open(ctx context.Context, k *kernels.Kernel, workload, at string) (*Configuration, error) {
 	options := b.Options
 	options.Residents = &b.residents
-	bench, prepared, err := b.Machine.OpenAt(ctx, k, workload, at, options)
-	if err != nil {
-		return nil, err
-	}
-	return &Configuration{bench, prepared}, nil
+	return b.Machine.OpenAt(ctx, k, workload, at, options)
 }
 
 // Folder returns the folder of a kernel's sources; an embedded kernel is unpacked

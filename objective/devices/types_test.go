@@ -63,12 +63,12 @@ func TestWorkloadsHaveTypes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, workload := range []string{"single", "double"} {
-			b, prepared, err := m.OpenAt(t.Context(), k, workload, "", objective.Options{Seed: 1})
+			c, err := m.OpenAt(t.Context(), k, workload, "", objective.Options{Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := b.Try(t.Context(), prepared, slices.Values(b.QuickCases(prepared.Point)), nil)
-			b.Close()
+			found, err := c.Try(t.Context(), c.Prepared, slices.Values(c.QuickCases(c.Prepared.Point)), nil)
+			c.Close()
 			if err != nil {
 				t.Fatal(err)
 			}

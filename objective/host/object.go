@@ -89,7 +89,7 @@ func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, e
 			return worker.FullDisk(err)
 		}
 		if err := linkable(made); err != nil {
-			return &worker.Refusal{Output: "error: " + err.Error(), Status: 1}
+			return &worker.Refusal{Output: "error: " + err.Error()}
 		}
 		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), call, slices.Concat([]string{"-O2"},
 			b.linking, []string{"-shared", "-fPIC", "-o", path, "-x", "c", "-", "-x", "none", made}, libraries)...)

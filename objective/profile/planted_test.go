@@ -64,12 +64,15 @@ func static(t *testing.T, machine *devices.Machine, folder string) *profile.Stat
 	if err != nil {
 		t.Fatal(err)
 	}
-	bench, prepared, err := machine.OpenAt(t.Context(), k, "", "", objective.Options{})
-	if err != nil || prepared.Failure != nil {
-		t.Fatalf("%v, %v", prepared.Failure, err)
+	c, err := machine.OpenAt(t.Context(), k, "", "", objective.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	defer bench.Close()
-	s, err := profile.NewStatic(machine.Subject(bench), prepared)
+	defer c.Close()
+	if c.Prepared.Failure != nil {
+		t.Fatal(c.Prepared.Failure)
+	}
+	s, err := profile.NewStatic(machine.Subject(c.Bench), c.Prepared)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,6 @@ import (
 type Refusal struct {
 	// Output is what it printed about it.
 	Output string
-	// Status is its exit status, -1 if a signal ended it.
-	Status int
 }
 
 func (r *Refusal) Error() string { return firstError(r.Output) }
@@ -100,11 +98,11 @@ func (c Compiler) once(ctx context.Context, allowed time.Duration, input []byte,
 	case err == nil:
 		return Printed{stdout.String(), stderr.String()}, nil
 	case ended && exit.Exited():
-		return Printed{}, &Refusal{stderr.String(), exit.ExitCode()}
+		return Printed{}, &Refusal{stderr.String()}
 	case ended:
-		return Printed{}, &Refusal{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr), -1}
+		return Printed{}, &Refusal{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr)}
 	case errors.Is(err, process.ErrFlood):
-		return Printed{}, &Refusal{fmt.Sprintf("error: the compiler printed more than %d MB", most>>20), -1}
+		return Printed{}, &Refusal{fmt.Sprintf("error: the compiler printed more than %d MB", most>>20)}
 	case ctx.Err() != nil:
 		return Printed{}, err
 	}

@@ -56,11 +56,11 @@ func TestCompilersEndsAreToldApart(t *testing.T) {
 		t.Errorf("%q, %q, %v", output.Stdout, output.Stderr, err)
 	}
 	_, err = script(t, "echo 'error: no' >&2; exit 4").Run(t.Context(), time.Minute, nil)
-	if !errors.As(err, &refused) || refused.Status != 4 || refused.Error() != "error: no" {
+	if !errors.As(err, &refused) || refused.Error() != "error: no" {
 		t.Errorf("refusal: %v", err)
 	}
 	_, err = script(t, "kill -SEGV $$").Run(t.Context(), time.Minute, nil)
-	if !errors.As(err, &refused) || refused.Status != -1 || !strings.Contains(refused.Error(), "segmentation fault") {
+	if !errors.As(err, &refused) || !strings.Contains(refused.Error(), "segmentation fault") {
 		t.Errorf("crash: %v", err)
 	}
 	_, err = Compiler{Program: []string{"/no/such/compiler"}}.Run(t.Context(), time.Minute, nil)

@@ -79,15 +79,6 @@ func (c *Context) ToHostLater(s Stream, to []byte, from Address) error {
 	return c.do("cuMemcpyDtoHAsync_v2", uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)), uintptr(s))
 }
 
-// Copy copies bytes from one place on the device to another, and returns when
-// they are there, as ToDevice does.
-func (c *Context) Copy(to, from Address, size int) error {
-	if err := c.do("cuMemcpyDtoD_v2", uintptr(to), uintptr(from), uintptr(size)); err != nil {
-		return err
-	}
-	return c.Synchronize()
-}
-
 // CopyLater copies bytes from one place on the device to another, in order with the stream.
 func (c *Context) CopyLater(s Stream, to, from Address, size int) error {
 	return c.do("cuMemcpyDtoDAsync_v2", uintptr(to), uintptr(from), uintptr(size), uintptr(s))

@@ -154,10 +154,10 @@ func explain(err error, printed string) error {
 			return errors.New(refused.Message)
 		}
 		// Passes of the compiler say on standard error what is wrong.
-		return &worker.Refusal{Output: refused.Message + "\n" + printed, Status: 1}
+		return &worker.Refusal{Output: refused.Message + "\n" + printed}
 	}
 	if death, ok := errors.AsType[python.Death](err); ok {
-		return &worker.Refusal{Output: "error: the compiler itself ended: " + death.Error(), Status: -1}
+		return &worker.Refusal{Output: "error: the compiler itself ended: " + death.Error()}
 	}
 	return err
 }

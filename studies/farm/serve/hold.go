@@ -5,17 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
 	"pawl/studies/farm"
 )
-
-// Held is a side of a comparison, open on the device that the comparison holds.
-type Held struct {
-	Bench    *devices.Bench
-	Prepared objective.Prepared
-}
 
 // compare opens the sides of a comparison and lets it have the device until it is done:
 // nothing of this farm is measured there meanwhile.
@@ -26,13 +19,13 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 	// As in a comparison on this machine alone, the sides share their processes.
 	var residents worker.Residents
 	defer residents.End()
-	var sides []Held
+	var sides []*devices.Configuration
 	for _, side := range job.Sides {
 		held, err := s.open(ctx, side, &residents)
 		if err != nil {
 			return answer, err
 		}
-		defer held.Bench.Close()
+		defer held.Close()
 		sides = append(sides, held)
 	}
 	asked := time.Now()
@@ -47,26 +40,29 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 	return answer, err
 }
 
-func (s *server) open(ctx context.Context, side farm.Side, residents *worker.Residents) (held Held, err error) {
+func (s *server) open(ctx context.Context, side farm.Side,
+	residents *worker.Residents) (*devices.Configuration, error) {
 	if side.Compiled == nil || side.Compiled.Binary == nil {
-		return held, errors.New("a side of the comparison has no binary")
+		return nil, errors.New("a side of the comparison has no binary")
 	}
 	target, err := s.target(ctx, side.Subject)
 	if err != nil {
-		return held, err
+		return nil, err
 	}
 	point, err := target.Point(side.Point)
 	if err != nil {
-		return held, err
+		return nil, err
 	}
 	o := side.Subject.Definition.Measuring()
 	o.Residents = residents
 	from := &fetched{server: s}
-	if held.Bench, err = s.machine(side.Subject, false).OpenBuilt(ctx, target, o, from); err != nil {
-		return held, err
+	bench, err := s.machine(side.Subject, false).OpenBuilt(ctx, target, o, from.on)
+	if err != nil {
+		return nil, err
 	}
-	if held.Prepared, err = from.prepare(ctx, held.Bench, point, side.Compiled); err != nil {
-		held.Bench.Close()
+	prepared, err := from.prepare(ctx, bench, point, side.Compiled)
+	if err != nil {
+		bench.Close()
 	}
-	return held, err
+	return &devices.Configuration{Bench: bench, Prepared: prepared}, err
 }

@@ -25,7 +25,7 @@ func (s *server) run(ctx context.Context, job farm.Job) (farm.Answer, error) {
 			return err
 		}
 		b.fetched = &fetched{server: s}
-		b.bench, err = s.machine(job.Subject, false).OpenBuilt(ctx, target, job.Subject.Definition.Measuring(), b.fetched)
+		b.bench, err = s.machine(job.Subject, false).OpenBuilt(ctx, target, job.Subject.Definition.Measuring(), b.fetched.on)
 		return err
 	}, func(b *bench) (farm.Answer, error) { return s.runWith(ctx, b, job) })
 }
@@ -144,13 +144,18 @@ func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*far
 	return d, nil
 }
 
+// fetched is a device that runs what came with its tasks.
 type fetched struct {
+	objective.Backend
 	server *server
 	points sync.Map // *farm.Compiled by point
 	given  sync.Map // *farm.Compiled by what its reference depends on
 }
 
-var _ devices.Binaries = (*fetched)(nil)
+func (f *fetched) on(device objective.Backend) objective.Backend {
+	f.Backend = device
+	return f
+}
 
 // Compile returns the binary that came with the point's task.
 func (f *fetched) Compile(ctx context.Context, p space.Point) (objective.Binary, *objective.Failure, error) {

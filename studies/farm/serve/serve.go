@@ -52,7 +52,7 @@ type Options struct {
 	// Tools say where compilers and the cache are.
 	Tools devices.Options
 	// Hold does what a comparison asks of a device that it holds. Nil means that this worker has no part in comparisons.
-	Hold func(ctx context.Context, sides []Held, task json.RawMessage) (json.RawMessage, error)
+	Hold func(ctx context.Context, sides []*devices.Configuration, task json.RawMessage) (json.RawMessage, error)
 	// Began is called with what is offered, once the farm knows of it; it may be nil.
 	Began func(farm.Offers)
 }
@@ -68,7 +68,7 @@ type server struct {
 	// devices are the GPUs: a measurement takes one, a comparison all of them.
 	devices *semaphore.Weighted
 	gpus    int64
-	hold    func(context.Context, []Held, json.RawMessage) (json.RawMessage, error)
+	hold    func(context.Context, []*devices.Configuration, json.RawMessage) (json.RawMessage, error)
 	// identity tells this machine's devices from others of their model.
 	identity string
 	// stored are the digests that the farm was given, with the time.
