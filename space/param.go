@@ -9,15 +9,15 @@ import (
 // Param is one dimension of a space: a name and the values that it may take.
 type Param struct {
 	// Name is an identifier of the C language: it becomes a macro.
-	Name string
+	Name string `json:"name"`
 	// Values are distinct, of one kind, in the order of the declaration. An
 	// ordered parameter's values are sorted by New.
-	Values []Value
+	Values []Value `json:"values"`
 	// Default is one of Values: what the kernel uses when nobody tunes it.
-	Default Value
+	Default Value `json:"default"`
 	// Ordered says that nearby values behave alike, so that a sampler may
 	// interpolate between them. Numbers and booleans have an order.
-	Ordered bool
+	Ordered bool `json:"ordered"`
 }
 
 // What a space may hold. The samplers compare the values of a parameter with each

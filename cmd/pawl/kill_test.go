@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/page"
 	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/search/confirm"
@@ -83,7 +84,7 @@ func writeRecord(t *testing.T, path string) {
 		entry.Milliseconds = entry.Samples[0]
 		record.Entries = append(record.Entries, entry)
 	}
-	if err := record.WriteFile(path); err != nil {
+	if err := page.WriteFile(path, record.Write); err != nil {
 		t.Fatal(err)
 	}
 }

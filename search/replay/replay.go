@@ -25,36 +25,36 @@ import (
 
 // Record is what was measured of one kernel on one machine.
 type Record struct {
-	Kernel   string
-	Workload string
+	Kernel   string `json:"kernel"`
+	Workload string `json:"workload"`
 	// Environment describes the machine. Foreign files know the device only.
-	Environment objective.Environment
-	Params      []space.Param
+	Environment objective.Environment `json:"environment"`
+	Params      []space.Param         `json:"params"`
 	// DefaultKnown says that the params' defaults are the kernel's own. Foreign
 	// files have none; there the defaults are those of the first entry that
 	// worked.
-	DefaultKnown bool
-	Entries      []Entry
+	DefaultKnown bool    `json:"-"`
+	Entries      []Entry `json:"-"`
 }
 
 // Entry is one recorded point.
 type Entry struct {
-	Point space.Point
+	Point space.Point `json:"point"`
 	// Failure is nil for a point that has a time.
-	Failure *objective.Failure
+	Failure *objective.Failure `json:"failure,omitempty"`
 	// Samples are raw times in milliseconds, in the order taken; none after a
 	// failure, and a single one where the file has only a summary.
-	Samples []float64
+	Samples []float64 `json:"samples,omitempty"`
 	// Milliseconds is the time that the file's author reports for the point:
 	// the mean in foreign files, the median of the samples in ours. It means
 	// nothing after a failure.
-	Milliseconds float64
+	Milliseconds float64 `json:"-"`
 	// Resources is what the compiler said that the point needs; nil if unknown.
-	Resources *objective.Resources
+	Resources *objective.Resources `json:"resources,omitempty"`
 	// Compile is how long compiling took, 0 when unknown.
-	Compile time.Duration
+	Compile time.Duration `json:"-"`
 	// Spent is how long compiling, checking and measuring took together, as far as the file says; 0 when unknown.
-	Spent time.Duration
+	Spent time.Duration `json:"-"`
 }
 
 // OK reports whether the entry has a time.

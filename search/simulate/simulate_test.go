@@ -128,8 +128,8 @@ func TestExpectedFractionsByEnumeration(t *testing.T) {
 }
 
 func TestRunIsRepeatableAndJudgesByTruth(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "bowl.json.gz")
-	if err := bowl(t, 12).WriteFile(path); err != nil {
+	path := filepath.Join(t.TempDir(), "bowl.json")
+	if err := page.WriteFile(path, bowl(t, 12).Write); err != nil {
 		t.Fatal(err)
 	}
 	options := Options{Files: []string{path}, Samplers: []string{"random", "evolve"}, Seeds: 20, Trials: 40}

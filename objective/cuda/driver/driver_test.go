@@ -150,8 +150,7 @@ func memory(c *Context, note func(string, any, error)) error {
 	err = c.do("cuMemGetInfo_v2", uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total)))
 	note("taken", total-free, err)
 	text := make([]byte, 4)
-	err = errors.Join(c.ToDevice(a, []byte("abcd")), c.CopyLater(0, b+996, a, 4), c.Synchronize(), c.ToHost(text, b+996),
-		c.ToDevice(a, nil), c.ToHost(nil, a))
+	err = errors.Join(c.ToDevice(b+996, []byte("abcd")), c.ToHost(text, b+996), c.ToDevice(a, nil), c.ToHost(nil, a))
 	note("copied", string(text), err)
 	note("beyond", "", c.ToDevice(a+997, []byte("abcd")))
 	_, err = c.Allocate(1 << 40)
