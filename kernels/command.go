@@ -13,14 +13,9 @@ import (
 	"pawl/space"
 )
 
-// Commands are the programs of a kernel that is run and not called. Each is a list of
-// arguments that no shell sees; a name in braces stands for a value: see CommandLine.
+// Commands are the programs of a kernel that is run and not called.
 type Commands struct {
-	// Build makes what Run needs; empty where nothing is built. Check says by its exit
-	// status whether what a run has left behind is right; empty where nobody can.
-	Build, Run, Check []string
-	// Environment is added to what a program inherits, in the order of the manifest.
-	Environment []Variable
+	Lines
 	// Timeouts are how long each may take; zero is what the command line says.
 	Timeouts Timeouts
 	// Definitions are the manifest's, which may stand in braces too.
@@ -29,8 +24,24 @@ type Commands struct {
 	Metrics []Metric
 }
 
-// Variable is a variable of the environment.
-type Variable struct{ Name, Value string }
+// Lines are lists of arguments that no shell sees; a name in braces stands for a value: see CommandLine.
+type Lines struct {
+	// Build makes what Run needs; empty where nothing is built. Check says by its exit
+	// status whether what a run has left behind is right; empty where nobody can.
+	Build []string `json:"build,omitempty"`
+	Run   []string `json:"run"`
+	Check []string `json:"check,omitempty"`
+	// Environment is added to what a program inherits, each as NAME=VALUE.
+	Environment []string `json:"environment,omitempty"`
+}
+
+// At puts values into all lines.
+func (l Lines) At(values map[string]string) Lines {
+	return Lines{
+		CommandLine(l.Build, values), CommandLine(l.Run, values), CommandLine(l.Check, values),
+		CommandLine(l.Environment, values),
+	}
+}
 
 // Timeouts are how long programs may take.
 type Timeouts struct{ Build, Run, Check time.Duration }
@@ -186,10 +197,9 @@ func (b *builder) commands() error {
 		if err := fillable(value, "env", known, []string{OutFolder}); err != nil {
 			return err
 		}
-		c.Environment = append(c.Environment, Variable{name.Text, value.Text})
+		c.Environment = append(c.Environment, name.Text+"="+value.Text)
 	}
-	if len(c.Build) > 0 && !Mentions(c.Build, OutFolder) &&
-		!slices.ContainsFunc(c.Environment, func(v Variable) bool { return Mentions([]string{v.Value}, OutFolder) }) {
+	if len(c.Build) > 0 && !Mentions(slices.Concat(c.Build, c.Environment), OutFolder) {
 		return entry.Build[0].At.Errorf("build writes nowhere that is the point's own: points are built at the same time, "+
 			"so let it write into the folder {%s}", OutFolder)
 	}

@@ -73,10 +73,7 @@ type Environment struct {
 // Programs are the command lines of a kernel that is run and not called, with names in
 // braces where a point's values go.
 type Programs struct {
-	Build       []string `json:"build,omitempty"`
-	Run         []string `json:"run"`
-	Check       []string `json:"check,omitempty"`
-	Environment []string `json:"environment,omitempty"`
+	kernels.Lines
 	// Sizes and Definitions are what names stand for beside the point's values.
 	Sizes       kernels.Dims      `json:"sizes,omitempty"`
 	Definitions map[string]string `json:"definitions,omitempty"`

@@ -152,26 +152,13 @@ func (b *Backend) Preflight(point space.Point) *objective.Failure {
 
 // job is what is run for a point: everything that a run depends on, as a file.
 type job struct {
-	Source      string   `json:"source"`
-	Build       []string `json:"build,omitempty"`
-	Run         []string `json:"run"`
-	Check       []string `json:"check,omitempty"`
-	Environment []string `json:"environment,omitempty"`
+	Source string `json:"source"`
+	kernels.Lines
 }
 
 // jobAt fills in a point's values.
 func (b *Backend) jobAt(values map[string]string) job {
-	c := b.kernel.Commands
-	j := job{
-		Source: b.source,
-		Build:  kernels.CommandLine(c.Build, values),
-		Run:    kernels.CommandLine(c.Run, values),
-		Check:  kernels.CommandLine(c.Check, values),
-	}
-	for _, v := range c.Environment {
-		j.Environment = append(j.Environment, v.Name+"="+kernels.FillText(v.Value, values))
-	}
-	return j
+	return job{b.source, b.kernel.Commands.At(values)}
 }
 
 // Compile makes the point's folder and builds there. A point that runs the same as another
@@ -329,16 +316,7 @@ func (b *Backend) Facts() objective.Facts { return b.facts }
 
 func (b *Backend) describe() objective.Facts {
 	c := b.kernel.Commands
-	programs := &objective.Programs{
-		Build:       c.Build,
-		Run:         c.Run,
-		Check:       c.Check,
-		Sizes:       b.workload.Dims,
-		Definitions: c.Definitions,
-	}
-	for _, v := range c.Environment {
-		programs.Environment = append(programs.Environment, v.Name+"="+v.Value)
-	}
+	programs := &objective.Programs{Lines: c.Lines, Sizes: b.workload.Dims, Definitions: c.Definitions}
 	building := "no build"
 	if len(c.Build) > 0 {
 		building = strings.Join(c.Build, " ")

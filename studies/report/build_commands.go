@@ -80,14 +80,13 @@ func Withheld(s *Summary) string {
 
 // programCommand returns the lines that build and run a program in its folder.
 func programCommand(p *objective.Programs, values map[string]string) string {
-	environment := ""
-	for _, entry := range p.Environment {
+	environment, text, lines := "", "", p.At(values)
+	for _, entry := range lines.Environment {
 		name, value, _ := strings.Cut(entry, "=")
-		environment += name + "=" + escape.Shell(kernels.FillText(value, values)) + " "
+		environment += name + "=" + escape.Shell(value) + " "
 	}
-	text := ""
-	if len(p.Build) > 0 {
-		text = "mkdir -p out\n" + environment + escape.Shell(kernels.CommandLine(p.Build, values)...) + "\n"
+	if len(lines.Build) > 0 {
+		text = "mkdir -p out\n" + environment + escape.Shell(lines.Build...) + "\n"
 	}
-	return text + environment + escape.Shell(kernels.CommandLine(p.Run, values)...)
+	return text + environment + escape.Shell(lines.Run...)
 }
