@@ -115,11 +115,11 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 }
 
 // contended is the number of contenders, those that were left behind among them.
-func contended(r trial.Result) int {
+func contended(r trial.Past) int {
 	return len(confirm.Contenders(r.Rounds, trial.Confirmation)) + len(confirm.LeftBehind(r.Rounds, trial.Confirmation))
 }
 
-func tried(r trial.Result, point space.Point) bool {
+func tried(r trial.Past, point space.Point) bool {
 	return slices.ContainsFunc(r.Trials, func(t trial.Trial) bool { return t.Point == point })
 }
 
@@ -194,7 +194,7 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 	s := recordedSpace(t)
 	verified := map[space.Point]bool{}
 	measured := map[string]int{}
-	run := func(wrong func(space.Point) bool) trial.Result {
+	run := func(wrong func(space.Point) bool) trial.Past {
 		clear(verified)
 		clear(measured)
 		watched := &counter{
@@ -241,7 +241,7 @@ func TestNothingIsMeasuredWhenTheTimeIsOver(t *testing.T) {
 	s := recordedSpace(t)
 	_, first := runStudy(t, s, trial.Past{},
 		search.Options{Sampler: "random", Seed: 3, Goals: trial.Goals{Trials: 40, Rounds: 3}})
-	past := trial.Past{Trials: first.Trials, Elapsed: time.Hour}
+	past := trial.Past{Trials: first.Trials, Conclusion: trial.Conclusion{Elapsed: time.Hour}}
 	for budget, measured := range map[time.Duration]bool{time.Minute: false, 2 * time.Hour: true} {
 		result, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1),
 			&memory{trials: slices.Clone(first.Trials)}, past,

@@ -112,7 +112,7 @@ func (m *memory) points() []string {
 	return points
 }
 
-func runStudy(t *testing.T, s *replay.Space, past trial.Past, options search.Options) (*memory, trial.Result) {
+func runStudy(t *testing.T, s *replay.Space, past trial.Past, options search.Options) (*memory, trial.Past) {
 	t.Helper()
 	m := &memory{trials: slices.Clone(past.Trials), rounds: slices.Clone(past.Rounds)}
 	if options.Sampler == "" {

@@ -63,7 +63,7 @@ func (s *stopping) Verify(ctx context.Context, p objective.Prepared) (*objective
 // twice has failed.
 func TestAPauseCostsNoPoint(t *testing.T) {
 	s := recordedSpace(t)
-	run := func(times int, reference bool) (trial.Result, error) {
+	run := func(times int, reference bool) (trial.Past, error) {
 		evaluator := &stopping{
 			Evaluator: replay.NewEvaluator(s, 1),
 			times:     times,

@@ -42,10 +42,10 @@ type engine struct {
 // cancelled context it returns the context's error at once; everything that has
 // finished is recorded.
 func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Recorder, past trial.Past,
-	options Options) (trial.Result, error) {
+	options Options) (trial.Past, error) {
 	e, err := newEngine(pool, evaluator, recorder, past, options)
 	if err != nil {
-		return trial.Result{}, err
+		return trial.Past{}, err
 	}
 	// Whatever happens, no preparation outlives the search: the confirmation wants
 	// the machine for itself.
@@ -129,8 +129,8 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 
 func (e *engine) elapsed() time.Duration { return e.past.Elapsed + e.machine.Elapsed() }
 
-func (e *engine) result() trial.Result {
-	r := trial.Result{Trials: e.study.trials, Rounds: e.rounds, Conclusion: trial.Conclusion{
+func (e *engine) result() trial.Past {
+	r := trial.Past{Trials: e.study.trials, Rounds: e.rounds, Conclusion: trial.Conclusion{
 		Ended: e.ended, Elapsed: e.elapsed(), Spending: e.spending, Dead: e.ineffective,
 	}}
 	if regret, known := sampler.EstimateRegret(e.study.view, *e.options.Settings, e.options.Seed); known {

@@ -138,7 +138,7 @@ func lookingOptions(sampler string, resident search.Resident) search.Options {
 	}
 }
 
-func runLooking(t *testing.T, c *slowCompiler, sampler string) (trial.Result, *memory) {
+func runLooking(t *testing.T, c *slowCompiler, sampler string) (trial.Past, *memory) {
 	t.Helper()
 	m := &memory{}
 	result, err := search.Run(t.Context(), recordedSpace(t).Pool(), c, m, trial.Past{}, lookingOptions(sampler, c))

@@ -192,7 +192,7 @@ func (s *Session) pendingNumbers() []int {
 }
 
 // Close ends the search. Nothing is asked or told after it.
-func (s *Session) Close() trial.Result {
+func (s *Session) Close() trial.Past {
 	if s.stop != nil {
 		s.stop()
 	}

@@ -18,7 +18,7 @@ func (s *Store) Past(ctx context.Context, study int64) (trial.Past, error) {
 	if err != nil {
 		return trial.Past{}, err
 	}
-	past := trial.Past{Elapsed: head.Elapsed, Spending: head.Spending}
+	past := trial.Past{Conclusion: trial.Conclusion{Elapsed: head.Elapsed, Spending: head.Spending}}
 	if past.Trials, err = s.trials(ctx, study); err != nil {
 		return past, err
 	}

@@ -64,7 +64,7 @@ func conjunction(t testing.TB, seed uint64) *Recorded {
 }
 
 // until searches until at most 5 % is left, by the model and so many draws.
-func until(t testing.TB, r *Recorded, seed uint64, draws int, past trial.Past) trial.Result {
+func until(t testing.TB, r *Recorded, seed uint64, draws int, past trial.Past) trial.Past {
 	settings := sampler.Defaults()
 	settings.Regret.Draws = draws
 	options := search.Options{

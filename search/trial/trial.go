@@ -43,14 +43,11 @@ func Ranking(trials []Trial) []Trial {
 	return ranked
 }
 
-// Past is what an earlier run of the same study has recorded. The zero Past is
-// a new study.
+// Past is what the runs of a study have recorded so far. The zero Past is a new study.
 type Past struct {
 	Trials []Trial
 	Rounds []Round
-	// Elapsed is the active time of the earlier runs, Spending where it went.
-	Elapsed  time.Duration
-	Spending Spending
+	Conclusion
 }
 
 // Standing returns the rounds that still count: those of the latest run of each
@@ -64,13 +61,6 @@ func StandingRounds(trials []Trial, rounds []Round) []Round {
 		failed[t.Point] = t.Finished && !t.OK()
 	}
 	return Standing(rounds, func(p space.Point) bool { return failed[p] })
-}
-
-// Result is how a study ended.
-type Result struct {
-	Trials []Trial
-	Rounds []Round
-	Conclusion
 }
 
 // Conclusion is what a search says about itself as a whole.

@@ -219,7 +219,8 @@ func asJSON(w io.Writer, s *Summary) error { return s.JSON(w) }
 
 func TestGolden(t *testing.T) {
 	s := summary(t, examplePast(t, 10, 1))
-	interrupted := summary(t, trial.Past{Trials: examplePast(t, 0, 1).Trials, Elapsed: 12 * time.Second})
+	interrupted := summary(t, trial.Past{Trials: examplePast(t, 0, 1).Trials,
+		Conclusion: trial.Conclusion{Elapsed: 12 * time.Second}})
 	for _, test := range []struct {
 		file   string
 		facts  *Summary

@@ -170,9 +170,8 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 
 // searchOn searches, and confirms on another device where that of a farm has left.
 func (r *run) searchOn(ctx context.Context, study studies.Study, past trial.Past,
-	options search.Options) (result trial.Result, err error) {
-	result = trial.Result{Trials: past.Trials, Rounds: past.Rounds,
-		Conclusion: trial.Conclusion{Elapsed: past.Elapsed, Spending: past.Spending}}
+	options search.Options) (result trial.Past, err error) {
+	result = past
 	recorded, err := r.store.Study(ctx, study.ID)
 	if err != nil {
 		return result, err
@@ -196,7 +195,7 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past trial.Past
 			break
 		}
 		r.Notice("the finalists are measured again on another device: " + gone.Device + " has left the farm")
-		past = trial.Past{Trials: result.Trials, Rounds: result.Rounds, Elapsed: result.Elapsed, Spending: result.Spending}
+		past = result
 	}
 	if ended := r.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
 		r.Notice(ended.Error())
