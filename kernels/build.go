@@ -19,7 +19,6 @@ type builder struct {
 	manifest *manifest
 	files    section
 	keys     keys
-	backend  string
 	on       Backend
 	dims     *space.Scope // dimensions and definitions over them
 	all      *space.Scope // also parameters
@@ -48,7 +47,7 @@ func parse(file string, content []byte, backend string) (*Kernel, error) {
 		return nil, &NoSourceError{Kernel: m.Name.Text, Backend: backend}
 	}
 	merged := m.forBackend(on)
-	b := &builder{manifest: m, files: merged, keys: merged.Keys, backend: backend, on: on}
+	b := &builder{manifest: m, files: merged, keys: merged.Keys, on: on}
 	kernel, err := b.build()
 	if err != nil {
 		return nil, document.Locate(file, content, err)
@@ -57,7 +56,7 @@ func parse(file string, content []byte, backend string) (*Kernel, error) {
 }
 
 func (b *builder) build() (*Kernel, error) {
-	b.kernel = &Kernel{Name: b.manifest.Name.Text, Summary: b.manifest.Summary.Text, Backend: b.backend}
+	b.kernel = &Kernel{Name: b.manifest.Name.Text, Summary: b.manifest.Summary.Text, Backend: b.on.Name}
 	for _, step := range []func() error{
 		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
 		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.decided, b.launch, b.work, b.flags, b.rivals, b.answers,
@@ -87,11 +86,8 @@ func (b *builder) build() (*Kernel, error) {
 	return b.kernel, nil
 }
 
-// top is the place for what is missing altogether.
-func (b *builder) top() document.Place { return document.Top }
-
 func (b *builder) missing(key string) error {
-	return b.top().Errorf("%s is missing", key)
+	return document.Top.Errorf("%s is missing", key)
 }
 
 func (b *builder) names() error {
@@ -121,8 +117,8 @@ func (b *builder) sources() error {
 		return nil
 	}
 	if b.files.Reference.Text == "" && !b.answered() {
-		return b.top().Errorf("reference is missing for backend %s: without one, or an answer for every output, no result "+
-			"can be checked, and nothing unchecked is timed", b.backend)
+		return document.Top.Errorf("reference is missing for backend %s: without one, or an answer for every output, no result "+
+			"can be checked, and nothing unchecked is timed", b.on.Name)
 	}
 	b.kernel.Source, b.kernel.Reference = b.files.Source.Text, b.files.Reference.Text
 	b.kernel.tileReference = slices.ContainsFunc(b.on.Languages, func(l Language) bool {
@@ -165,8 +161,8 @@ func (b *builder) sources() error {
 }
 
 func (b *builder) noSource() error {
-	cause := &NoSourceError{Kernel: b.kernel.Name, Backend: b.backend}
-	return b.top().Caused(cause)
+	cause := &NoSourceError{Kernel: b.kernel.Name, Backend: b.on.Name}
+	return document.Top.Caused(cause)
 }
 
 func (b *builder) workloads() error {
@@ -317,7 +313,7 @@ func (b *builder) definitionError(err error) error {
 			return text.ExpressionError(err)
 		}
 	}
-	return b.top().Errorf("%s", err)
+	return document.Top.Errorf("%s", err)
 }
 
 func (b *builder) constraints() (err error) {
@@ -332,7 +328,7 @@ func (b *builder) defaultError(err error) error {
 			return text.At.Errorf("%s", err)
 		}
 	}
-	return b.top().Errorf("%s", err)
+	return document.Top.Errorf("%s", err)
 }
 
 func (b *builder) fuzz() error {
@@ -365,6 +361,20 @@ func (b *builder) work() (err error) {
 		return err
 	}
 	b.kernel.Work.Bytes, err = document.Optional(b.all, b.keys.Work.Bytes, space.Number)
+	return err
+}
+
+func (b *builder) tolerance() error {
+	t := b.keys.Tolerance
+	if b.on.Program {
+		return nil
+	}
+	if t == nil {
+		b.kernel.Tolerance = arguments.TypicalOf(b.kernel.Arguments)
+		return nil
+	}
+	var err error
+	b.kernel.stated, b.kernel.Tolerance, err = b.reader().Tolerance(*t, document.Top)
 	return err
 }
 

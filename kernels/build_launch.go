@@ -56,7 +56,7 @@ const mostSteps = 100
 func (b *builder) launch() error {
 	l := b.keys.Launch
 	if l == nil {
-		l = &launchEntry{steps: []stepEntry{{}}, at: b.top()}
+		l = &launchEntry{steps: []stepEntry{{}}, at: document.Top}
 	}
 	launch := &b.kernel.Launch
 	for _, entry := range l.steps {
@@ -134,9 +134,9 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 	if b.on.GPU && (entry.Grid == nil || entry.Block == nil) {
 		at := entry.at
 		if !listed {
-			at = b.top()
+			at = document.Top
 		}
-		return step, at.Errorf("launch needs a grid and a block for backend %s", b.backend)
+		return step, at.Errorf("launch needs a grid and a block for backend %s", b.on.Name)
 	}
 	step.LaunchFormulas, err = formulas(b.all, gridEntry{entry.Grid, entry.Block, entry.Shared})
 	if !b.on.GPU {

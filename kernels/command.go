@@ -187,7 +187,7 @@ func (b *builder) commands() error {
 			*part.to = append(*part.to, argument.Text)
 		}
 		if part.given != nil && (len(part.given) == 0 || part.given[0].Text == "") {
-			return b.top().Errorf("command: %s is a list of a program and its arguments, and it is empty", part.name)
+			return document.Top.Errorf("command: %s is a list of a program and its arguments, and it is empty", part.name)
 		}
 	}
 	for name, value := range entry.Env.All() {

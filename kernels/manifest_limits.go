@@ -28,7 +28,7 @@ func (b *builder) sizes() error {
 		{"defines", k.Defines.Len(), document.MostEntries}, {"params", k.Params.Len(), space.MostParams},
 	} {
 		if list.count > list.most {
-			return b.top().Errorf("%s has %d entries, at most %d are supported", list.name, list.count, list.most)
+			return document.Top.Errorf("%s has %d entries, at most %d are supported", list.name, list.count, list.most)
 		}
 	}
 	shapes := 1

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pawl/internal/collect"
+	"pawl/kernels/document"
 	"pawl/space"
 )
 
@@ -24,7 +25,7 @@ func (b *builder) compiles() error {
 	case !b.on.Objects:
 		return nil
 	case len(given) == 0 && b.manifest.Source.names(object):
-		return b.top().Errorf("compile is missing: the command that makes an object file of %s, such as [rustc, "+
+		return document.Top.Errorf("compile is missing: the command that makes an object file of %s, such as [rustc, "+
 			"--crate-type=staticlib, -O, -o, \"{%s}\", %s]", b.kernel.Source, ObjectFile, b.kernel.Source)
 	case len(given) == 0:
 		return nil

@@ -196,7 +196,7 @@ func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Sc
 		for _, other := range Backends {
 			for _, q := range other.Quantities {
 				if strings.Contains(err.Error(), q.Name+" is not declared") {
-					return nil, nil, text.At.Errorf("%q: %s", text.Text, q.notHere(b.backend))
+					return nil, nil, text.At.Errorf("%q: %s", text.Text, q.notHere(b.on.Name))
 				}
 			}
 		}
