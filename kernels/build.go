@@ -117,8 +117,8 @@ func (b *builder) sources() error {
 		return nil
 	}
 	if b.files.Reference.Text == "" && !b.answered() {
-		return document.Top.Errorf("reference is missing for backend %s: without one, or an answer for every output, no result "+
-			"can be checked, and nothing unchecked is timed", b.on.Name)
+		return document.Top.Errorf("reference is missing for backend %s: without one, or an answer for every output, no "+
+			"result can be checked, and nothing unchecked is timed", b.on.Name)
 	}
 	b.kernel.Source, b.kernel.Reference = b.files.Source.Text, b.files.Reference.Text
 	b.kernel.tileReference = slices.ContainsFunc(b.on.Languages, func(l Language) bool {

@@ -57,7 +57,8 @@ func TestTensorLayouts(t *testing.T) {
 		{"TILE=64", Dims{"B": 4, "N": 100, "D": 20},
 			"argument x: rows of the box are 40 bytes; the tensor copy engine takes multiples of 16"},
 	} {
-		if _, err := k.Arguments.TensorLayouts(at(test.point, test.dims)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := k.Arguments.TensorLayouts(at(test.point, test.dims)); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s at %s: %v, want %s", test.point, test.dims, err, test.want)
 		}
 	}
