@@ -126,5 +126,8 @@ func Rate(perSecond float64) string {
 			return fmt.Sprintf("%.4g%s", perSecond/unit.size, unit.name)
 		}
 	}
+	if perSecond >= 1e3 {
+		return fmt.Sprintf("%.0f", perSecond) // a size such as 16384 is read as it is
+	}
 	return fmt.Sprintf("%.4g", perSecond)
 }

@@ -25,6 +25,7 @@ func TestUnits(t *testing.T) {
 		RatioInterval(stats.Interval{Low: 1, High: 2}):         "1.00 to 2.00",
 		ChangeInterval(stats.Interval{Low: -0.01, High: 0.02}): "-1.0 % to +2.0 %",
 		Bytes(48 << 10): "48 KiB", Bytes(100): "100 bytes", Bytes(5 << 29): "2.5 GiB",
+		Rate(16384): "16384", Rate(0.5): "0.5", Rate(2e12): "2 T",
 		Seconds(61.26):                           "1m1.3s",
 		Count(1, "seed"):                         "1 seed",
 		Count(0, "seed"):                         "0 seeds",

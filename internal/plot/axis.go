@@ -82,6 +82,19 @@ func Log(name string, write func(float64) string, values ...float64) Axis {
 // Times is a logarithmic axis of milliseconds.
 func Times(name string, ms ...float64) Axis { return Log(name, page.Milliseconds, ms...) }
 
+// Bytes is a logarithmic axis of sizes, with ticks at powers of two where there are two of them or more.
+func Bytes(name string, sizes ...float64) Axis {
+	a := Log(name, page.Bytes, sizes...)
+	var ticks []Tick
+	for at := math.Exp2(math.Ceil(math.Log2(a.Low))); at <= a.High; at *= 2 {
+		ticks = append(ticks, Tick{at, page.Bytes(at)})
+	}
+	if len(ticks) > 1 {
+		a.Ticks = ticks
+	}
+	return a
+}
+
 // Counts is an axis of whole numbers from 0.
 func Counts(name string, highest int) Axis {
 	a := Axis{Name: name, High: float64(max(highest, 1))}
@@ -148,7 +161,8 @@ func (a Axis) below(out *strings.Builder, width, height float64) {
 		}
 		free = x + half + letter
 		fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" %[3]s/>\n", pixel(x), height, grid)
-		label(out, min(x, width+8-half), height+17, "middle", s) // the last one stays in the picture, also with wide letters
+		// The first and the last one stay in the picture, also with wide letters.
+		label(out, max(half-8, min(x, width+8-half)), height+17, "middle", s)
 	}
 	if a.Name != "" {
 		label(out, width, height+34, "end", a.Name, "fill-opacity=\"0.75\"")

@@ -130,8 +130,7 @@ func checkedRows(s *Summary) (rows [][]string) {
 		of   func(*Checked) string
 	}
 	facts := []fact{
-		{"cases, each run twice on differently poisoned outputs",
-			func(c *Checked) string { return fmt.Sprint(len(c.Cases)) }},
+		{"cases, each run twice", func(c *Checked) string { return fmt.Sprint(len(c.Cases)) }},
 		{"shapes", func(c *Checked) string { return fmt.Sprintf("%d: %s", len(c.Shapes), c.shapesText()) }},
 		{"families of inputs", (*Checked).familiesText},
 		{"layouts of buffers", (*Checked).layoutsText},
@@ -150,13 +149,17 @@ func checkedRows(s *Summary) (rows [][]string) {
 			func(*Checked) string { return "passed, before it was measured and after every measurement" }}}
 	}
 	for _, fact := range facts {
-		row := []string{fact.what, "?", "?"}
-		for i, t := range []*Timed{s.Default, s.Winner} {
+		row := []string{fact.what}
+		for _, t := range s.compared() {
+			text := "?"
 			if t.Checked != nil {
-				row[1+i] = fact.of(t.Checked)
+				text = fact.of(t.Checked)
 			}
+			row = append(row, text)
 		}
-		rows = append(rows, row)
+		if slices.ContainsFunc(row[1:], func(text string) bool { return text != page.Unknown }) {
+			rows = append(rows, row)
+		}
 	}
 	return rows
 }

@@ -111,15 +111,32 @@ func newEntry(s *Summary, folder string) Entry {
 	return e
 }
 
-// ToDo is the action, empty where there is nothing to do.
-func (e Entry) ToDo() string {
+// ToDo is the action, in words and the command that they end with; both are empty where there is nothing to do.
+func (e Entry) ToDo() (words, command string) {
 	if e.Action == nothingToDo || strings.HasPrefix(e.Action, applied) {
-		return ""
+		return "", ""
 	}
-	return e.Action
+	return e.parts()
+}
+
+// parts are the words of the action, and the command that they end with, empty for none.
+func (e Entry) parts() (words, command string) {
+	words, command, found := strings.Cut(e.Action, "pawl ")
+	if found {
+		command = "pawl " + command
+	}
+	return words, command
 }
 
 const nothingToDo, applied = "nothing", "applied"
+
+// Standing is the verdict, and whether somebody has followed it.
+func (e Entry) Standing() string {
+	if strings.HasPrefix(e.Action, applied) && e.Verdict.Usable() {
+		return applied
+	}
+	return string(e.Verdict)
+}
 
 func action(s *Summary) string {
 	if s.Study.Applied != "" {
@@ -171,12 +188,9 @@ func (e Entry) row() []string {
 			text(e.Sentence)}
 	}
 	link := fmt.Sprintf("[%d](%s)", e.Study, path.Join(e.Folder, MarkdownName))
-	action := text(e.Action)
-	if words, command, found := strings.Cut(e.Action, "pawl "); found {
-		action = text(words) + code("pawl "+command)
-	}
-	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), e.speedup(),
-		text(e.Against()), action}
+	words, command := e.parts()
+	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), e.Standing(), e.speedup(),
+		text(e.Against()), text(words) + code(command)}
 }
 
 // Publish writes the pages of a study into its own folder below a folder, and the

@@ -200,18 +200,40 @@ func TestAChangedKernelComesToTheFront(t *testing.T) {
 // What was applied is said to be, and nothing is left to do.
 func TestAnAppliedStudyLeavesNothingToDo(t *testing.T) {
 	s := gatedSummary(t, examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Undecided, "new", 0))
-	if e := newEntry(s, ""); e.ToDo() != "read the page, then pawl apply 7" {
-		t.Error(e.ToDo())
+	if words, command := newEntry(s, "").ToDo(); words != "read the page, then " || command != "pawl apply 7" {
+		t.Errorf("%q, %q", words, command)
 	}
-	s.Study.Applied = "2026-01-03 04:05 UTC on branch tuned"
-	e := newEntry(s, "")
-	if e.ToDo() != "" || e.Action != "applied 2026-01-03 04:05 UTC on branch tuned" {
-		t.Errorf("%q, %q", e.ToDo(), e.Action)
+	for applied, want := range map[string]string{
+		"2026-01-03 04:05 UTC":                 "Undo it: delete it.",
+		"2026-01-03 04:05 UTC on branch tuned": "Undo it: delete the branch.",
+		"2026-01-03 04:05 UTC with --manifest": "Undo it: delete it, and `git checkout -- scale/kernel.yaml`.",
+	} {
+		s.Study.Applied = applied
+		e := newEntry(s, "")
+		if words, command := e.ToDo(); words+command != "" || e.Action != "applied "+applied || e.Standing() != "applied" {
+			t.Errorf("%q, %q, %q", words+command, e.Action, e.Standing())
+		}
+		var page bytes.Buffer
+		if err := Markdown(&page, s); err != nil || !strings.Contains(page.String(), ": applied\n") ||
+			!strings.Contains(page.String(), "\nApplied "+applied+". Again: `pawl apply 7` writes") ||
+			!strings.Contains(page.String(), want) {
+			t.Errorf("%v, want %s\n%s", err, want, &page)
+		}
 	}
-	var page bytes.Buffer
-	if err := Markdown(&page, s); err != nil || !strings.Contains(page.String(), "\nApplied 2026-01-03 04:05 UTC on "+
-		"branch tuned. Again: `pawl apply 7` writes") {
-		t.Errorf("%v\n%s", err, &page)
+}
+
+// What to do is words, and the command that they end with.
+func TestParts(t *testing.T) {
+	for action, want := range map[string]string{
+		"read the page, then pawl apply 3":        "pawl apply 3",
+		"confirm it: pawl tune --resume":          "pawl tune --resume",
+		"read on the page what failed":            "",
+		"read the page: a, b would pay for it":    "",
+		"resume it: pawl tune ./a --out 'my out'": "pawl tune ./a --out 'my out'",
+	} {
+		if words, got := (Entry{Action: action}).parts(); got != want || words+got != action {
+			t.Errorf("%s: %q, want %q", action, got, want)
+		}
 	}
 }
 

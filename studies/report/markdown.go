@@ -111,11 +111,21 @@ func resultsText(s *Summary) string {
 		s.Default.Checked.worstText(), c.worstText())
 }
 
+// How a winner was applied, behind the time.
+const OnBranch, WithManifest = " on branch ", " with --manifest"
+
 // apply says how to get what was measured, and how to undo it.
 func (m *markdown) apply(s *Summary) {
-	g, lead := s.applicable(), "Apply it:"
+	g, lead, undo := s.applicable(), "Apply it:", "delete it"
+	restore := code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName)))
 	if s.Study.Applied != "" {
 		lead = fmt.Sprintf("Applied %s. Again:", text(s.Study.Applied))
+	}
+	switch applied := s.Study.Applied; {
+	case strings.Contains(applied, OnBranch):
+		undo, restore = "delete the branch", "delete the branch"
+	case strings.HasSuffix(applied, WithManifest):
+		undo += ", and " + restore
 	}
 	switch {
 	case Withheld(s) != "":
@@ -124,15 +134,14 @@ func (m *markdown) apply(s *Summary) {
 	case g.Header == "" && len(s.Across.Of(AcrossFails)) > 0:
 		m.Paragraph("It cannot become the manifest's default, because it fails on another workload.")
 	case g.Header == "":
-		m.Paragraph("%s %s. Undo it: %s.", lead, code(s.applying()),
-			code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName))))
+		m.Paragraph("%s %s. Undo it: %s.", lead, code(s.applying()), restore)
 	default:
 		file, more := g.Header, ""
 		if !slices.Contains(kernels.Names(), s.Study.Origin) {
 			file, more = path.Join(s.Study.Origin, g.Header), ", and with `--manifest` makes the change above"
 		}
-		m.Paragraph("%s %s writes %s%s. Compile the source with that header, as below. Undo it: delete it.", lead,
-			code(s.applying()), code(file), more)
+		m.Paragraph("%s %s writes %s%s. Compile the source with that header, as below. Undo it: %s.", lead,
+			code(s.applying()), code(file), more, undo)
 		m.Code("sh", g.Command)
 	}
 }
@@ -198,7 +207,7 @@ func (m *markdown) finalists(s *Summary) {
 	for _, t := range s.Rows() {
 		rows = append(rows, slices.Concat([]string{t.Name}, s.Cells(t.Timed), []string{code(t.Point.String()), t.Needs()}))
 	}
-	m.Table(slices.Concat([]string{"", text(s.Compared())}, timedHeader, []string{"point", "needs"}), rows)
+	m.Table(slices.Concat([]string{""}, s.timedHead(), []string{"point", "needs"}), rows)
 	if e := s.Evidence; e != nil {
 		m.Paragraph("%s it is the median over the %d rounds of the ratio inside each, which is not quite the ratio of the "+
 			"medians. Cliff's δ is %.2f (%s): it compares every sample of the default with every sample of the winner, and 1 "+
@@ -207,8 +216,10 @@ func (m *markdown) finalists(s *Summary) {
 	}
 }
 
-// timedHeader are the columns of a point's figures, behind what is compared.
-var timedHeader = []string{"95 % interval", "CV (robust CV)", "speedup", "P(best)", "throughput"}
+// timedHead are the columns of a point's figures.
+func (s *Summary) timedHead() []string {
+	return []string{s.Compared(), "95 % interval", "CV (robust CV)", "speedup", "P(best)", "throughput"}
+}
 
 // Cells are the figures of a point, in the order of the columns.
 func (s *Summary) Cells(t Timed) []string {

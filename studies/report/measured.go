@@ -97,6 +97,14 @@ func (t *Timed) time() float64 {
 	return t.Milliseconds
 }
 
+// compared are the default and the winner, where that is another point.
+func (s *Summary) compared() []*Timed {
+	if s.Winner == nil || s.Winner.Point == s.Default.Point {
+		return []*Timed{s.Default}
+	}
+	return []*Timed{s.Default, s.Winner}
+}
+
 // measuredRows has what was measured of the default and of the winner, one quantity a row;
 // none where the time is compared.
 func measuredRows(s *Summary) (rows [][]string) {
@@ -108,13 +116,13 @@ func measuredRows(s *Summary) (rows [][]string) {
 		units[q.Formula] = q.Unit
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Default.Measured)) {
-		row := []string{name, page.Unknown, page.Unknown}
-		for i, t := range []*Timed{s.Default, s.Winner} {
-			if t != nil {
-				if value, known := t.Measured[name]; known {
-					row[1+i] = page.Quantity{Unit: units[name]}.Value(value)
-				}
+		row := []string{name}
+		for _, t := range s.compared() {
+			text := page.Unknown
+			if value, known := t.Measured[name]; known {
+				text = page.Quantity{Unit: units[name]}.Value(value)
 			}
+			row = append(row, text)
 		}
 		rows = append(rows, row)
 	}
@@ -215,7 +223,12 @@ func (v *View) Pareto() Figure {
 		best.Line = append(best.Line, plot.XY{X: p.Scores[0], Y: p.Scores[1]})
 		best.Dots = append(best.Dots, dot(p.Trial, p.Point, p.Scores, plot.Best, 4))
 	}
-	axis := func(of int) plot.Axis { return plot.Log(quantities[of].Formula, quantities[of].Text, scores[of]...) }
+	axis := func(of int) plot.Axis {
+		if q := quantities[of]; q.Unit != "bytes" || q.Maximize {
+			return plot.Log(q.Formula, q.Text, scores[of]...)
+		}
+		return plot.Bytes(quantities[of].Formula, scores[of]...)
+	}
 	panel := plot.Panel{X: axis(0), Y: axis(1), Series: []plot.Series{others, best}}
 	figure.Picture = plot.Plot{Name: figure.Title, Panels: []plot.Panel{panel}}.Picture()
 	return figure

@@ -53,10 +53,13 @@ func (s *Summary) applicable() *Suggestion {
 	return s.Suggestion
 }
 
-// Standing is the verdict, and whether it is still about the kernel.
+// Standing is the verdict, whether it is still about the kernel, and whether somebody has followed it.
 func (s *Summary) Standing() string {
-	if s.outdated() {
+	switch {
+	case s.outdated():
 		return string(s.Advice.Verdict) + ", before the kernel was changed"
+	case s.Study.Applied != "" && s.Advice.Verdict.Usable():
+		return applied
 	}
 	return string(s.Advice.Verdict)
 }

@@ -83,7 +83,7 @@ func (d *comparePage) fill() {
 	row("compiler", func(s *report.Summary) string { return s.Study.Environment.Compiler })
 	row("driver", func(s *report.Summary) string { return s.Study.Environment.Driver })
 	row("sources", func(s *report.Summary) string { return s.Study.Source })
-	row("verdict", func(s *report.Summary) string { return string(s.Advice.Verdict) })
+	row("verdict", (*report.Summary).Standing)
 	row("trials", func(s *report.Summary) string {
 		return fmt.Sprintf("%d, %d failed, in %s", s.Search.Asked, s.Search.Failed, pages.Seconds(s.Search.Seconds))
 	})

@@ -34,7 +34,7 @@ type homeRow struct {
 	Studies int
 	Compare string
 	Trend   template.HTML
-	// ToDo is what to do about it, empty for nothing, and Command the command in it.
+	// ToDo is what to do about it, empty for nothing, and Command the command that it ends with, which is not in it.
 	ToDo, Command string
 }
 
@@ -94,8 +94,7 @@ func (s *Server) home(r *http.Request) (page, error) {
 		row.Trend = plot.Sparkline{Name: fmt.Sprintf("best time over %d studies", len(times)), Values: times}.HTML()
 		row.Compare = strings.TrimSuffix(row.Compare, "&")
 		if row.Known && !row.Running {
-			row.ToDo = row.Entry.ToDo()
-			row.Command = commandIn(row.ToDo)
+			row.ToDo, row.Command = row.Entry.ToDo()
 		}
 		data.Rows = append(data.Rows, *row)
 	}
@@ -112,18 +111,10 @@ func (r homeRow) rank() int {
 	switch {
 	case r.Running:
 		return 0
-	case r.ToDo != "":
+	case r.ToDo+r.Command != "":
 		return 1
 	}
 	return 2
-}
-
-// commandIn returns the command that a sentence ends with, empty for none.
-func commandIn(action string) string {
-	if at := strings.Index(action, "pawl "); at >= 0 {
-		return action[at:]
-	}
-	return ""
 }
 
 // again is when a list refreshes automatically, in seconds: while studies are being read.

@@ -39,6 +39,7 @@ type progress struct {
 	Done    float64
 	Known   bool
 	Elapsed time.Duration
+	Budget  time.Duration // 0 for none
 	// Best and Speedup are words: the fastest so far with its interval, and how it compares with the default's trial.
 	Best, Speedup string
 	BestPoint     space.Point
@@ -101,7 +102,7 @@ func failed(trials []trial.Trial) (n int) {
 }
 
 func (w *watched) progress() progress {
-	p := progress{Study: w.head.ID, Elapsed: time.Duration(w.pulse.Elapsed)}
+	p := progress{Study: w.head.ID, Elapsed: time.Duration(w.pulse.Elapsed), Budget: time.Duration(w.head.Options.Budget)}
 	reasons := map[string]int{}
 	var best, initial *trial.Trial
 	fastest := 0.0
@@ -162,18 +163,18 @@ func (p *progress) phase(w *watched) {
 		}
 		if goals.Rounds > 0 {
 			number = min(number, goals.Rounds)
-			p.Phase += fmt.Sprintf(": %d of %d rounds", number, goals.Rounds)
+			p.Phase += fmt.Sprintf(", %d of %d rounds", number, goals.Rounds)
 			p.Known, p.Done = true, float64(number)/float64(goals.Rounds)
 		}
 		return
 	}
-	p.Phase = "searching: " + pages.Count(p.Finished, "trial")
+	p.Phase = "searching, " + pages.Count(p.Finished, "trial")
 	if goals.Trials > 0 {
-		p.Phase = fmt.Sprintf("searching: %d of %d trials", p.Finished, goals.Trials)
+		p.Phase = fmt.Sprintf("searching, %d of %d trials", p.Finished, goals.Trials)
 		p.Known, p.Done = true, float64(p.Finished)/float64(goals.Trials)
 	}
-	if budget := time.Duration(goals.Budget); budget > 0 {
-		p.Known, p.Done = true, max(p.Done, p.Elapsed.Seconds()/(search.SearchShare*budget.Seconds()))
+	if p.Budget > 0 {
+		p.Known, p.Done = true, max(p.Done, p.Elapsed.Seconds()/(search.SearchShare*p.Budget.Seconds()))
 	}
 	p.Done = min(p.Done, 1)
 }

@@ -44,12 +44,12 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := serving(t, path)
-	wants(t, mustGet(t, s, "/studies/1"), `data-events="/studies/1/events"`, "searching: 5 of 100 trials")
+	wants(t, mustGet(t, s, "/studies/1"), `data-events="/studies/1/events"`, "searching, 5 of 100 trials")
 	if page := mustGet(t, s, "/studies/1"); strings.Contains(page, "ended") ||
 		!strings.Contains(page, "<title>running · Study 1: scale, small") {
 		t.Errorf("a running study has ended:\n%s", page)
 	}
-	wants(t, mustGet(t, s, "/"), "running now")
+	wants(t, mustGet(t, s, "/"), "<td>running</td>")
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -65,7 +65,7 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, 1<<22)
-	stream(t, lines, "update", "searching: 5 of 100 trials")
+	stream(t, lines, "update", "searching, 5 of 100 trials")
 
 	recorder := store.Recorder(id)
 	tried := trial.Trial{Number: 5, Point: pointOf(t, 5)}
@@ -119,7 +119,7 @@ func TestPhases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, string(live), "confirming the finalists in fresh processes: 8 of 10 rounds", `value="0.800"`)
+	wants(t, string(live), "confirming the finalists in fresh processes, 8 of 10 rounds", `value="0.800"`)
 	_, pulse, err := s.update(context.Background(), id, studies.Pulse{})
 	if err != nil {
 		t.Fatal(err)

@@ -48,18 +48,15 @@ func badRequest(format string, arguments ...any) error {
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"ratio":  pages.RatioInterval,
-	"change": pages.Change,
-	"when":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") },
+	"ratio": pages.RatioInterval,
+	"when":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") },
 	"figure": func(f report.Figure) (template.HTML, error) {
 		var out strings.Builder
 		err := report.WriteFigure(&out, f)
 		return template.HTML(out.String()), err
 	},
 	"count":    pages.Count,
-	"add":      func(a, b int) int { return a + b },
 	"point":    report.Breakable,
-	"join":     strings.Join,
 	"speed":    func(x float64) string { return fmt.Sprintf("%.2f×", x) },
 	"duration": func(d time.Duration) string { return d.Round(time.Second).String() },
 }).ParseFS(assets, "assets/*.html"))

@@ -294,17 +294,3 @@ func FuzzHost(f *testing.F) {
 		}
 	})
 }
-
-func TestCommandIn(t *testing.T) {
-	for action, want := range map[string]string{
-		"read the page, then pawl apply 3":        "pawl apply 3",
-		"confirm it: pawl tune --resume":          "pawl tune --resume",
-		"read on the page what failed":            "",
-		"read the page: a, b would pay for it":    "",
-		"resume it: pawl tune ./a --out 'my out'": "pawl tune ./a --out 'my out'",
-	} {
-		if got := commandIn(action); got != want {
-			t.Errorf("%s: %q, want %q", action, got, want)
-		}
-	}
-}

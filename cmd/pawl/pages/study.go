@@ -69,7 +69,7 @@ func (s *Server) study(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	summary := found.summary
-	data, state := studyPage{ID: id, Trials: summary.Search.Asked, Body: found.body}, string(summary.Advice.Verdict)
+	data, state := studyPage{ID: id, Trials: summary.Search.Asked, Body: found.body}, summary.Standing()
 	if data.Running, err = store.Running(id); err != nil {
 		return page{}, err
 	}

@@ -104,8 +104,11 @@ func runApply(ctx context.Context, env console.Environment, o applyOptions) erro
 		return err
 	}
 	study.Applied = time.Now().UTC().Format("2006-01-02 15:04 MST")
-	if c := result.Committed; c != nil {
-		study.Applied += " on branch " + c.Branch
+	switch c := result.Committed; {
+	case c != nil:
+		study.Applied += report.OnBranch + c.Branch
+	case o.Manifest:
+		study.Applied += report.WithManifest
 	}
 	if err = errors.Join(store.Writable(), store.Annotate(ctx, study)); err == nil {
 		_, _, err = report.Publish(ctx, store, o.Out, study.ID) // the pages say so

@@ -27,12 +27,12 @@ func ServeCommand(env console.Environment) *cli.Command {
 		Usage: "show studies, trials and the gate's history on a local web page",
 		Description: console.Details(
 			"Serves pages over the study database and the gate's files until Ctrl-C: all kernels, a study (live while\n"+
-				"another process runs it), its trials, studies side by side, the gate, this machine. Nothing can be changed\n"+
+				"another process runs it), its trials, studies side by side, the gate. Nothing can be changed\n"+
 				"from there, and no page asks anybody else for anything. An address beyond loopback demands a token: that\n"+
 				"of the variable "+tokenVariable+", or one that is made up and printed.",
 			"pawl serve --addr 127.0.0.1:7295",
 			"0 stopped by Ctrl-C", "3 internal or environment error", "64 usage"),
-		Flags: append(o.Flags("out", "db", "cache"), console.BaselineFlag(&o.baseline),
+		Flags: append(o.Flags("out", "db"), console.BaselineFlag(&o.baseline),
 			console.Text("addr", &o.address, "127.0.0.1:7295", "the `ADDRESS` to listen at; port 0 takes a free one")),
 		Action: console.Alone(func(ctx context.Context) error { return runServe(ctx, env, o) }),
 	}
