@@ -40,6 +40,7 @@ func TestPagesInABrowser(t *testing.T) {
 	t.Run("brush", func(t *testing.T) { b.t = t; b.brush() })
 	t.Run("choices", func(t *testing.T) { b.t = t; b.choices() })
 	t.Run("live", func(t *testing.T) { b.t = t; b.live(dir) })
+	t.Run("home", func(t *testing.T) { b.t = t; b.home() })
 	t.Run("nothing changes", func(t *testing.T) { b.t = t; b.readOnly() })
 }
 
@@ -206,6 +207,36 @@ func (b *browser) live(dir string) {
 	b.until("the end",
 		`document.querySelector("#live") === null && document.querySelector("h1") !== null && document.querySelector("h1").textContent === "Study 2: scale, small" && !document.title.startsWith("running")`)
 	b.content("live")
+}
+
+// home has two studies: a column sorts both ways, both are checked and compared, what to do can be copied, and on a
+// narrow screen each is a card with its speedup first.
+func (b *browser) home() {
+	b.open("/")
+	const first = `document.querySelector("table.sortable").rows[1].cells[0].innerText.trim()`
+	sort := func() string {
+		ask[bool](b, `document.querySelector("button.sort").click(), true`)
+		return ask[string](b, first)
+	}
+	if up, down := sort(), sort(); !strings.HasPrefix(up, "attention") || !strings.HasPrefix(down, "scale") {
+		b.t.Errorf("sorted up %q is first, sorted down %q", up, down)
+	}
+	if copied := ask[string](b, `document.querySelector("button.copy").dataset.copy`); !strings.HasPrefix(copied, "pawl ") {
+		b.t.Errorf("%q is copied", copied)
+	}
+	b.look(390, "light")
+	const tops = `[...document.querySelectorAll("table.sortable td[data-label^=speedup]")].every(cell =>
+		[...cell.parentNode.cells].slice(1).every(other => other.classList.contains("unknown") ||
+			other.getBoundingClientRect().top >= cell.getBoundingClientRect().top))`
+	if !ask[bool](b, tops) {
+		b.t.Error("something stands above a speedup")
+	}
+	b.look(1280, "light")
+	ask[bool](b, `document.querySelectorAll("form.choose input").forEach(i => i.click()), true`)
+	ask[bool](b, `document.querySelector("form.choose > button:not([hidden])").click(), true`)
+	b.until("the comparison", `location.pathname === "/compare" && document.querySelectorAll("th a").length === 2`)
+	b.accessible("compare")
+	b.content("home")
 }
 
 // readOnly tries to change something from a page of the server's own.

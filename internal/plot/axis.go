@@ -82,15 +82,19 @@ func Log(name string, write func(float64) string, values ...float64) Axis {
 // Times is a logarithmic axis of milliseconds.
 func Times(name string, ms ...float64) Axis { return Log(name, page.Milliseconds, ms...) }
 
-// Bytes is a logarithmic axis of sizes, with ticks at powers of two where there are two of them or more.
+// Bytes is a logarithmic axis of sizes, with ticks at round numbers of the greatest one's unit.
 func Bytes(name string, sizes ...float64) Axis {
-	a := Log(name, page.Bytes, sizes...)
-	var ticks []Tick
-	for at := math.Exp2(math.Ceil(math.Log2(a.Low))); at <= a.High; at *= 2 {
-		ticks = append(ticks, Tick{at, page.Bytes(at)})
+	unit, scaled := 1.0, slices.Clone(sizes)
+	for _, high := ends(sizes); high >= 1024*unit; {
+		unit *= 1024
 	}
-	if len(ticks) > 1 {
-		a.Ticks = ticks
+	for i := range scaled {
+		scaled[i] /= unit
+	}
+	a := Log(name, func(x float64) string { return page.Bytes(x * unit) }, scaled...)
+	a.Low, a.High = a.Low*unit, a.High*unit
+	for i := range a.Ticks {
+		a.Ticks[i].At *= unit
 	}
 	return a
 }

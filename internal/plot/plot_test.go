@@ -146,6 +146,8 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 		{Times("", 0.01, 5), "10 µs 100 µs 1 ms"},
 		{Times("", 0.01, 0.9), "10 µs 20 µs 50 µs 100 µs 200 µs 500 µs 1 ms"},
 		{Times("", 1, 1), "980 µs 990 µs 1 ms 1.01 ms 1.02 ms"},
+		{Bytes("", 15206, 70000), "20 KiB 40 KiB 60 KiB"},
+		{Bytes("", 15206, 15990), "15 KiB 15.2 KiB 15.4 KiB 15.6 KiB"},
 		{Linear("", plain, 5), "4.8 4.9 5 5.1 5.2"},
 		{Linear("", plain, math.NaN(), math.Inf(1)), "0 0.2 0.4 0.6 0.8 1"},
 	} {
@@ -174,6 +176,14 @@ func TestBars(t *testing.T) {
 	if strings.Count(svg, "<path") != 1 {
 		t.Error("an interval without ends was drawn")
 	}
+}
+
+// A label at an end of the axis is moved into the picture.
+func TestLabelsStayInThePicture(t *testing.T) {
+	svg := wellFormed(t, Bars{Name: "n", X: Axis{High: 100, Ticks: []Tick{{0, "250 µs"}, {50, "300 µs"}, {100, "350 µs"}}},
+		Rows: []Bar{{Label: "default", Color: Best}}}.Picture())
+	wants(t, svg, `<text x="12.7" y="63" text-anchor="middle">250 µs`, `<text x="188" y="63" text-anchor="middle">300 µs`,
+		`<text x="363.3" y="63" text-anchor="middle">350 µs`)
 }
 
 func TestHeatIsStrongestWhereItIsFastest(t *testing.T) {

@@ -110,25 +110,20 @@ func regretText(r *trial.Regret) string {
 		page.Percent(r.Better()), page.WholePercent(r.Sure), guess)
 }
 
-type timeRow struct {
-	what, text, share string
-	seconds           float64
-}
-
 // timeRows says where the time went: what it went into, how much, and the share of the
 // search's own time, which what runs beside or after it has not.
-func timeRows(s *Summary) (rows []timeRow) {
+func timeRows(s *Summary) (rows []Part) {
 	spent := s.Study.Spending
 	total := (spent.Asking + spent.Waiting + spent.Looking + spent.Device + spent.Storing).Seconds()
 	if total == 0 {
 		return nil
 	}
 	add := func(what string, seconds float64, ofSearch bool) {
-		share := ""
+		text := page.Seconds(seconds)
 		if seconds > 0 && ofSearch {
-			share = page.WholePercent(seconds / total)
+			text += ", " + page.WholePercent(seconds/total)
 		}
-		rows = append(rows, timeRow{what, page.Seconds(seconds), share, seconds})
+		rows = append(rows, Part{what, text, seconds})
 	}
 	add("asking the sampler", spent.Asking.Seconds(), true)
 	add("waiting for a compiler", spent.Waiting.Seconds(), true)

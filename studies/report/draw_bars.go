@@ -22,14 +22,6 @@ type Measured struct {
 	Best bool
 }
 
-// whisker is an interval to draw, nil for one without ends.
-func whisker(i stats.Interval) *[2]float64 {
-	if !i.Bounded() {
-		return nil
-	}
-	return &[2]float64{i.Low, i.High}
-}
-
 // Whiskers draws times with their intervals one below the other, so that what overlaps is
 // seen to overlap.
 func Whiskers(title, caption string, all []Measured) Figure {
@@ -43,19 +35,19 @@ func Whiskers(title, caption string, all []Measured) Figure {
 	for _, m := range all {
 		ends = append(ends, m.Milliseconds)
 		row := plot.Bar{
-			Label:   m.Name,
-			Value:   m.Measure.Text(m.Milliseconds),
-			From:    m.Milliseconds,
-			To:      m.Milliseconds,
-			Whisker: whisker(m.Interval),
-			Color:   plot.Other,
-			Title:   m.Title,
-			Href:    m.Href,
+			Label: m.Name,
+			Value: m.Measure.Text(m.Milliseconds),
+			From:  m.Milliseconds,
+			To:    m.Milliseconds,
+			Color: plot.Other,
+			Title: m.Title,
+			Href:  m.Href,
 		}
 		if m.Best {
 			row.Color = plot.Best
 		}
-		if row.Whisker != nil {
+		if m.Interval.Bounded() {
+			row.Whisker = &[2]float64{m.Interval.Low, m.Interval.High}
 			ends = append(ends, m.Interval.Low, m.Interval.High)
 		}
 		bars.Rows = append(bars.Rows, row)

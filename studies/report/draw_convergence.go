@@ -60,7 +60,7 @@ type Curve struct {
 func CompareSearches(curves []Curve) Figure {
 	figure := Figure{
 		Title:   "The searches",
-		Caption: "The best time after each trial; log scale. Times of different days or devices were not measured together.",
+		Caption: "The best after each trial; log scale. Times of different days or devices were not measured together.",
 	}
 	var all []float64
 	last, text := 0, ""
@@ -84,14 +84,14 @@ func CompareSearches(curves []Curve) Figure {
 		}
 		if n := len(c.timed); n > 0 {
 			line.Line = append(line.Line, plot.XY{X: float64(c.timed[n-1].trial.Number), Y: best})
-			text += fmt.Sprintf("%s: %s after %s. ", c.Name, page.Milliseconds(best), page.Count(n, "trial"))
+			text += fmt.Sprintf("%s: %s after %s. ", c.Name, c.measure.Text(best), page.Count(n, "trial"))
 		}
 		series = append(series, line)
 	}
 	if len(all) == 0 {
 		return figure
 	}
-	panel := plot.Panel{X: plot.Counts("trial", last), Y: plot.Times("best so far", all...), Series: series}
+	panel := plot.Panel{X: plot.Counts("trial", last), Y: plot.Log("best so far", curves[0].measure.Text, all...), Series: series}
 	figure.Picture = plot.Plot{Name: "Best so far of each study", Text: text, Panels: []plot.Panel{panel}}.Picture()
 	return figure
 }

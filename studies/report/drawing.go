@@ -43,10 +43,10 @@ type timed struct {
 	values []int // of each parameter, the place of its value; -1 for one that is not listed
 }
 
-// NewDrawing takes the trials of a space. Link returns the address of a trial's page; nil stands
+// NewDrawing takes the trials of a study. Link returns the address of a trial's page; nil stands
 // for none.
-func NewDrawing(space studies.SpaceFacts, trials []trial.Trial, link func(trial int) string) *Drawing {
-	s := &Drawing{params: space.Params, link: link}
+func NewDrawing(study studies.Study, trials []trial.Trial, link func(trial int) string) *Drawing {
+	s := &Drawing{params: study.Space.Params, measure: study.Environment.Measure, link: link}
 	for i := range trials {
 		if t := &trials[i]; t.OK() {
 			s.timed = append(s.timed, timed{trial: t, ms: t.Outcome.Milliseconds()})
@@ -83,12 +83,6 @@ func (s *Drawing) findValues() {
 		}
 		s.timed[i].values = values
 	}
-}
-
-// By says what the trials are compared by where it is not the time.
-func (s *Drawing) By(m *page.Objective) *Drawing {
-	s.measure = m
-	return s
 }
 
 // axis is the logarithmic one of what is compared.

@@ -36,7 +36,7 @@ func example(t *testing.T, link func(int) string) *Drawing {
 		}
 		trials = append(trials, trial)
 	}
-	return NewDrawing(facts, trials, link)
+	return NewDrawing(studies.Study{Space: facts}, trials, link)
 }
 
 func wants(t *testing.T, f Figure, parts ...string) {
@@ -80,7 +80,7 @@ func TestSearchPictures(t *testing.T) {
 }
 
 func TestFewTrialsHaveNoPicture(t *testing.T) {
-	s, v := NewDrawing(studies.SpaceFacts{}, nil, nil), &View{Summary: &Summary{}}
+	s, v := NewDrawing(studies.Study{}, nil, nil), &View{Summary: &Summary{}}
 	for _, f := range []Figure{s.Convergence(), s.Parallel(nil), s.InteractionOf("A", "B"), v.Importance(),
 		v.Waterfall(), Whiskers("", "", nil), Parts("", "", "", func(float64) string { return "" }, nil),
 		CompareSearches(nil)} {

@@ -135,11 +135,14 @@ func measuredLines(s *Summary) []string {
 	if m == nil || s.Default == nil || s.Default.Measured == nil {
 		return nil
 	}
-	line := "time: default " + page.Milliseconds(s.Default.Measured[kernels.Time])
-	if s.Winner != nil && s.Winner.Measured != nil {
-		line += ", winner " + page.Milliseconds(s.Winner.Measured[kernels.Time])
+	var lines []string
+	if m.Formula != kernels.Time {
+		line := "time: default " + page.Milliseconds(s.Default.Measured[kernels.Time])
+		if s.Winner != nil && s.Winner.Measured != nil {
+			line += ", winner " + page.Milliseconds(s.Winner.Measured[kernels.Time])
+		}
+		lines = []string{line}
 	}
-	lines := []string{line}
 	if len(s.Front) > 0 {
 		lines = append(lines,
 			fmt.Sprintf("Pareto front: %s that no other beats in every objective; the page lists them.",

@@ -21,7 +21,7 @@ type View struct {
 func NewView(s *Summary, link func(trial int) string) *View {
 	v := &View{
 		Summary: s,
-		Drawing: NewDrawing(s.Study.Space, s.trials, link).By(s.Study.Environment.Measure),
+		Drawing: NewDrawing(s.Study, s.trials, link),
 		number:  map[space.Point]int{},
 	}
 	for _, t := range s.trials {
@@ -79,17 +79,9 @@ func (v *View) Finalists() Figure {
 
 // Times is the picture of where the time went.
 func (v *View) Times() Figure {
-	var parts []Part
-	for _, row := range timeRows(v.Summary) {
-		text := row.text
-		if row.share != "" {
-			text += ", " + row.share
-		}
-		parts = append(parts, Part{Name: row.what, Value: text, Size: row.seconds})
-	}
 	return Parts("Where the time went",
 		"Shares are of the time of the search; compilers run beside it, the confirmation after it.", plot.Best,
-		page.Seconds, parts)
+		page.Seconds, timeRows(v.Summary))
 }
 
 // needRows are what the compiler and the device say about the default and the winner.

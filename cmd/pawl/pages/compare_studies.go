@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	pages "pawl/internal/page"
 	"pawl/studies"
@@ -58,7 +59,7 @@ func (s *Server) compare(r *http.Request) (page, error) {
 		curves = append(curves,
 			report.Curve{
 				Name:    fmt.Sprintf("study %d", id),
-				Drawing: report.NewDrawing(summary.Study.Space, summary.Trials(), trialLink(id)),
+				Drawing: report.NewDrawing(summary.Study, summary.Trials(), trialLink(id)),
 			})
 	}
 	if len(data.Columns) > 1 {
@@ -74,7 +75,9 @@ func (d *comparePage) fill() {
 		for _, s := range d.Columns {
 			r.Cells = append(r.Cells, cell(s))
 		}
-		d.Rows = append(d.Rows, r)
+		if strings.Join(r.Cells, "") != "" {
+			d.Rows = append(d.Rows, r)
+		}
 	}
 	row("kernel and workload", func(s *report.Summary) string { return s.Study.Kernel + ", " + s.Study.Workload })
 	row("device", func(s *report.Summary) string { return s.Study.Environment.Device })
@@ -124,15 +127,6 @@ func timedText(s *report.Summary, t *report.Timed) string {
 }
 
 func (d *comparePage) differ() {
-	best := func(s *report.Summary) *report.Timed {
-		switch {
-		case s.Winner != nil:
-			return s.Winner
-		case len(s.Top) > 0:
-			return &s.Top[0]
-		}
-		return nil
-	}
 	var names []string
 	for _, s := range d.Columns {
 		for _, p := range s.Study.Space.Params {
@@ -144,9 +138,12 @@ func (d *comparePage) differ() {
 	for _, name := range names {
 		r := compareRow{What: name}
 		for _, s := range d.Columns {
-			cell := pages.Unknown
-			if t := best(s); t != nil {
-				if value, found := t.Point.Get(name); found {
+			cell, best := pages.Unknown, s.Winner
+			if best == nil && len(s.Top) > 0 {
+				best = &s.Top[0]
+			}
+			if best != nil {
+				if value, found := best.Point.Get(name); found {
 					cell = value.String()
 				}
 			}

@@ -45,7 +45,7 @@ type gateTrend struct {
 type gateEvent struct {
 	baseline.Event
 	When, Commit, Time, Changed string
-	Fails, Accepted             bool
+	Fails                       bool
 }
 
 type gateResult struct {
@@ -107,13 +107,12 @@ func newGateTrend(t gates.Trend) gateTrend {
 			break
 		}
 		event := gateEvent{
-			Event:    e,
-			When:     e.Time.UTC().Format("2006-01-02 15:04"),
-			Commit:   gates.ShortCommit(e.Commit),
-			Time:     e.Objective.Text(e.Median),
-			Fails:    e.Verdict.Fails(),
-			Accepted: e.Verdict == baseline.Accepted,
-			Changed:  pages.Unknown,
+			Event:   e,
+			When:    e.Time.UTC().Format("2006-01-02 15:04"),
+			Commit:  gates.ShortCommit(e.Commit),
+			Time:    e.Objective.Text(e.Median),
+			Fails:   e.Verdict.Fails(),
+			Changed: pages.Unknown,
 		}
 		if e.Change != nil {
 			event.Changed = pages.Change(*e.Change)

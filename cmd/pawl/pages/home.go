@@ -103,7 +103,7 @@ func (s *Server) home(r *http.Request) (page, error) {
 			slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device},
 				[]string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device}))
 	})
-	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
+	return newList("Kernels", "home", data, store, data.Reading), nil
 }
 
 // rank puts what runs first, then what needs a person.
@@ -117,12 +117,9 @@ func (r homeRow) rank() int {
 	return 2
 }
 
-// again is when a list refreshes automatically, in seconds: while studies are being read.
-func again(reading int) int {
-	if reading > 0 {
-		return 2
-	}
-	return 0
+// newList is a page that refreshes automatically every 2 s while studies are being read.
+func newList(title, template string, data any, store *studies.Store, reading int) page {
+	return page{Title: title, Template: template, Data: data, Notices: store.Notices, Refresh: 2 * min(reading, 1)}
 }
 
 // impatience is how long a list waits for lines that are not read yet.
@@ -244,6 +241,5 @@ func (s *Server) studies(r *http.Request) (page, error) {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	return page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices, Refresh: again(data.Reading)},
-		nil
+	return newList("Studies", "studies", data, store, data.Reading), nil
 }

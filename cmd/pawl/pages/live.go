@@ -27,7 +27,7 @@ type watched struct {
 	mu      sync.Mutex
 	store   *studies.Store
 	head    studies.Study
-	initial space.Point // the default
+	initial space.Point // the default; the empty one where a study does not say
 	pulse   studies.Pulse
 	trials  []trial.Trial
 	rounds  []trial.Round
@@ -44,7 +44,6 @@ type progress struct {
 	Best, Speedup string
 	BestPoint     space.Point
 	BestTrial     int
-	HasBest       bool
 	// Pending are the points that are compiled or measured now.
 	Pending  []space.Point
 	Finished int
@@ -71,7 +70,9 @@ func (w *watched) refresh(ctx context.Context, store *studies.Store, id int64) (
 		if w.head, err = store.Study(ctx, id); err != nil {
 			return false, err
 		}
-		w.initial = defaultPoint(w.head)
+		if open, err := w.head.Space.Open(); err == nil {
+			w.initial = open.Default()
+		}
 	}
 	fresh, err := store.TrialsFrom(ctx, id, from)
 	if err != nil {
@@ -126,7 +127,7 @@ func (w *watched) progress() progress {
 		}
 	}
 	if best != nil {
-		p.HasBest, p.BestPoint, p.BestTrial, p.Best = true, best.Point, best.Number,
+		p.BestPoint, p.BestTrial, p.Best = best.Point, best.Number,
 			w.head.Environment.Measure.Samples(best.Outcome.Samples)
 		if initial != nil && initial != best {
 			p.Speedup = fmt.Sprintf("%.2f× the speed of the default, unconfirmed",
@@ -140,7 +141,7 @@ func (w *watched) progress() progress {
 	}
 	p.Failures = report.Parts("What failed", "", plot.Bad, func(x float64) string { return fmt.Sprintf("%.3g", x) },
 		parts)
-	p.Curve = report.NewDrawing(w.head.Space, w.trials, trialLink(w.head.ID)).Convergence()
+	p.Curve = report.NewDrawing(w.head, w.trials, trialLink(w.head.ID)).Convergence()
 	return p
 }
 
@@ -177,15 +178,6 @@ func (p *progress) phase(w *watched) {
 		p.Known, p.Done = true, max(p.Done, p.Elapsed.Seconds()/(search.SearchShare*p.Budget.Seconds()))
 	}
 	p.Done = min(p.Done, 1)
-}
-
-// defaultPoint is the point that everything is compared with; the empty one where a study does not say.
-func defaultPoint(s studies.Study) space.Point {
-	open, err := s.Space.Open()
-	if err != nil {
-		return space.Point{}
-	}
-	return open.Default()
 }
 
 // watch returns a study for a viewer, who calls leave at the end. Nothing of it is kept when nobody is left.

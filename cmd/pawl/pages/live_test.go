@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	pages "pawl/internal/page"
 	"pawl/objective"
 	"pawl/search/trial"
 	"pawl/studies"
@@ -127,6 +128,27 @@ func TestPhases(t *testing.T) {
 	again, _, err := s.update(context.Background(), id, pulse)
 	if again != nil || err != nil {
 		t.Errorf("nothing is new: %v, %q", err, again)
+	}
+}
+
+// What is compared need not be a time, and a search may have a budget.
+func TestLiveObjective(t *testing.T) {
+	path, store := database(t)
+	study := head("scale", "small", "CPU")
+	study.Options.Budget = 90 * time.Second
+	study.Environment.Measure = &pages.Objective{Quantity: pages.Quantity{Formula: "binary_size", Unit: "bytes"}}
+	add(t, store, study, 12, false)
+	id := add(t, store, study, 12, false)
+	s := serving(t, path)
+	live, _, err := s.update(context.Background(), id, studies.Pulse{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, string(live), "of a budget of 1m30s", "2 bytes</text>")
+	for name, shown := range map[string]string{"live": string(live), "compare": mustGet(t, s, "/compare?study=1&study=2")} {
+		if strings.Contains(shown, " ms</text>") || !strings.Contains(shown, " bytes</text>") {
+			t.Errorf("%s shows a size as a time:\n%s", name, shown)
+		}
 	}
 }
 

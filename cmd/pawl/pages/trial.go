@@ -30,7 +30,7 @@ type trialPage struct {
 
 type roundRow struct {
 	Phase         string
-	Run, Number   int
+	Number        int
 	Time, Samples string
 }
 
@@ -126,7 +126,6 @@ func (d *trialPage) describe(rounds []trial.Round) {
 		}
 		row := roundRow{
 			Phase:   string(r.Phase),
-			Run:     r.Run,
 			Number:  r.Number,
 			Time:    pages.Unknown,
 			Samples: samplesText(r.Outcome.Samples),
