@@ -3,8 +3,6 @@ package report
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"pawl/internal/page"
 	"pawl/studies"
@@ -107,8 +105,7 @@ func (m *markdown) gate(s *Summary) {
 	}
 	m.fold("Against what you run today")
 	if s.Gate != nil {
-		m.Paragraph("Against what you run today: **%s**. %s.", text(Against(*s.Gate)),
-			text(upper(strings.TrimSuffix(s.Gate.Reason, "."))))
+		m.Paragraph("**%s**: %s.", text(Against(*s.Gate)), text(strings.TrimSuffix(s.Gate.Reason, ".")))
 	}
 	m.Table(gateHeader, gateRows(s, code, text))
 	if s.Gate != nil {
@@ -116,14 +113,6 @@ func (m *markdown) gate(s *Summary) {
 			m.Paragraph("> **Note.** %s", text(note))
 		}
 	}
-}
-
-func upper(sentence string) string {
-	first, size := utf8.DecodeRuneInString(sentence)
-	if size == 0 || first == utf8.RuneError {
-		return sentence
-	}
-	return string(unicode.ToUpper(first)) + sentence[size:]
 }
 
 var gateHeader = []string{"workload", "verdict", "speedup", "95 % interval", "baseline", "this", "rounds",

@@ -57,7 +57,7 @@ func (l *library) Close() error {
 	return err
 }
 
-// open returns the database as it is now.
+// open returns the database as it is now. Nothing takes the place of one on a server.
 func (l *library) open(ctx context.Context) (*studies.Store, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,46 +65,30 @@ func (l *library) open(ctx context.Context) (*studies.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if server {
-		return l.openServer(ctx)
+	var info os.FileInfo
+	if !server {
+		info, err = os.Stat(l.path)
 	}
-	info, err := os.Stat(l.path)
-	if err != nil {
-		l.forget()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, notFound("There is no study database at %s. pawl tune makes one; this page finds it as soon as it "+
-				"is there.", l.path)
-		}
-		return nil, err
-	}
-	if l.store != nil && os.SameFile(info, l.opened) &&
-		(l.store.Writable() == nil || info.ModTime().Equal(l.opened.ModTime())) {
+	if err == nil && l.store != nil && (server || os.SameFile(info, l.opened) &&
+		(l.store.Writable() == nil || info.ModTime().Equal(l.opened.ModTime()))) {
 		return l.store, nil
 	}
 	l.forget()
-	store, err := studies.OpenExisting(ctx, l.path)
-	if err != nil {
+	var store *studies.Store
+	if err == nil {
+		store, err = studies.OpenExisting(ctx, l.path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, notFound("There is no study database at %s. pawl tune makes one; this page finds it as soon as it "+
+			"is there.", studies.Name(l.path))
+	case err != nil:
 		return nil, err
+	case server:
+		store.Hurry()
 	}
 	l.store, l.opened = store, info
 	return store, nil
-}
-
-// openServer returns the database on a server, which nothing takes the place of.
-func (l *library) openServer(ctx context.Context) (*studies.Store, error) {
-	if l.store != nil {
-		return l.store, nil
-	}
-	store, err := studies.OpenExisting(ctx, l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notFound("There are no studies at %s. pawl tune makes one; this page finds it as soon as it "+
-			"is there.", studies.Name(l.path))
-	}
-	if err == nil {
-		store.Hurry()
-		l.store = store
-	}
-	return store, err
 }
 
 // forget lets go of the file. Requests that still read it are given time to end.

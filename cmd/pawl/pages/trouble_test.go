@@ -187,7 +187,7 @@ func TestADatabaseOnAServer(t *testing.T) {
 	postgres := postgrestest.Start(t)
 	place := postgres.Database(t)
 	s := serving(t, place)
-	says(t, s, "/", http.StatusNotFound, "There are no studies at postgres://administrator@127.0.0.1:")
+	says(t, s, "/", http.StatusNotFound, "There is no study database at postgres://administrator@127.0.0.1:")
 	store, err := studies.Open(t.Context(), place)
 	if err != nil {
 		t.Fatal(err)
