@@ -91,7 +91,8 @@ func CompareSearches(curves []Curve) Figure {
 	if len(all) == 0 {
 		return figure
 	}
-	panel := plot.Panel{X: plot.Counts("trial", last), Y: plot.Log("best so far", curves[0].measure.Text, all...), Series: series}
+	y := plot.Log("best so far", curves[0].measure.Text, all...)
+	panel := plot.Panel{X: plot.Counts("trial", last), Y: y, Series: series}
 	figure.Picture = plot.Plot{Name: "Best so far of each study", Text: text, Panels: []plot.Panel{panel}}.Picture()
 	return figure
 }

@@ -103,7 +103,8 @@ func (s *Server) home(r *http.Request) (page, error) {
 			slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device},
 				[]string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device}))
 	})
-	return newList("Kernels", "home", data, store, data.Reading), nil
+	// The lists refresh automatically while studies are being read.
+	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: min(2*data.Reading, 2)}, nil
 }
 
 // rank puts what runs first, then what needs a person.
@@ -115,11 +116,6 @@ func (r homeRow) rank() int {
 		return 1
 	}
 	return 2
-}
-
-// newList is a page that refreshes automatically every 2 s while studies are being read.
-func newList(title, template string, data any, store *studies.Store, reading int) page {
-	return page{Title: title, Template: template, Data: data, Notices: store.Notices, Refresh: 2 * min(reading, 1)}
 }
 
 // impatience is how long a list waits for lines that are not read yet.
@@ -241,5 +237,6 @@ func (s *Server) studies(r *http.Request) (page, error) {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	return newList("Studies", "studies", data, store, data.Reading), nil
+	return page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices, Refresh: min(2*data.Reading, 2)},
+		nil
 }

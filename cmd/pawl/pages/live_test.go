@@ -145,7 +145,8 @@ func TestLiveObjective(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, string(live), "of a budget of 1m30s", "2 bytes</text>")
-	for name, shown := range map[string]string{"live": string(live), "compare": mustGet(t, s, "/compare?study=1&study=2")} {
+	compared := mustGet(t, s, "/compare?study=1&study=2")
+	for name, shown := range map[string]string{"live": string(live), "compare": compared} {
 		if strings.Contains(shown, " ms</text>") || !strings.Contains(shown, " bytes</text>") {
 			t.Errorf("%s shows a size as a time:\n%s", name, shown)
 		}
