@@ -111,7 +111,8 @@ func TestLosersOnOtherWorkloadsAreInPlainSight(t *testing.T) {
 			t.Errorf("the terminal does not say %q:\n%s", want, text.String())
 		}
 	}
-	for _, want := range []string{`<h2 id="across">On other workloads</h2>`, `slow|er</td><td data-label="winner over default">0.80×</td>`,
+	for _, want := range []string{`<h2 id="across">On other workloads</h2>`,
+		`slow|er</td><td data-label="winner over default">0.80×</td>`,
 		"the winner fails: fuzz: wrong result"} {
 		if !strings.Contains(html.String(), want) {
 			t.Errorf("the page does not say %q", want)

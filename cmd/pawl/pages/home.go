@@ -103,8 +103,7 @@ func (s *Server) home(r *http.Request) (page, error) {
 			slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device},
 				[]string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device}))
 	})
-	// The lists refresh automatically while studies are being read.
-	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: min(2*data.Reading, 2)}, nil
+	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
 }
 
 // rank puts what runs first, then what needs a person.
@@ -117,6 +116,9 @@ func (r homeRow) rank() int {
 	}
 	return 2
 }
+
+// again is when a list refreshes automatically, in seconds: while studies are being read.
+func again(reading int) int { return min(2*reading, 2) }
 
 // impatience is how long a list waits for lines that are not read yet.
 const impatience = 400 * time.Millisecond
@@ -237,6 +239,6 @@ func (s *Server) studies(r *http.Request) (page, error) {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	return page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices, Refresh: min(2*data.Reading, 2)},
+	return page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices, Refresh: again(data.Reading)},
 		nil
 }
