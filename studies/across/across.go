@@ -205,11 +205,13 @@ func (m *measuring) impossible(rounds []trial.Round, record func(trial.Round) er
 
 // stopped reports whether the user has had enough, or the time is over.
 func (m *measuring) stopped() bool {
-	if !m.end.IsZero() && !time.Now().Before(m.end) {
-		return true
-	}
+	return !m.end.IsZero() && !time.Now().Before(m.end) || Stopped(m.Stop)
+}
+
+// Stopped reports whether a channel is closed that ends something early; nil never is.
+func Stopped(stop <-chan struct{}) bool {
 	select {
-	case <-m.Stop: // a nil channel never answers
+	case <-stop:
 		return true
 	default:
 		return false

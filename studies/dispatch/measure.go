@@ -132,21 +132,12 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	defer bench.Close()
 	rounds, through, err := across.Comparison{
 		Phase: trial.Dispatch, Points: points, Rounds: m.Rounds, Before: past.Rounds,
-		Record: m.store.Recorder(s.study.ID).Measured, Left: remaining, Stopped: m.stopped,
-		Begin: func() { m.Begin(s.Workload, len(points)) },
+		Record: m.store.Recorder(s.study.ID).Measured, Left: remaining,
+		Stopped: func() bool { return across.Stopped(m.Stop) },
+		Begin:   func() { m.Begin(s.Workload, len(points)) },
 	}.Run(ctx, bench, s.study)
 	if err == nil && !through {
 		err = &StoppedError{}
 	}
 	return rounds, err
-}
-
-// stopped reports whether the user has had enough.
-func (m *measuring) stopped() bool {
-	select {
-	case <-m.Stop: // a nil channel never answers
-		return true
-	default:
-		return false
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
+	"pawl/studies/across"
 	"pawl/studies/report"
 )
 
@@ -121,11 +122,4 @@ func (r *run) profilePoints(ctx context.Context, study studies.Study,
 }
 
 // stopped reports whether somebody has asked for the end.
-func (r *run) stopped() bool {
-	select {
-	case <-r.Stop:
-		return true
-	default:
-		return false
-	}
-}
+func (r *run) stopped() bool { return across.Stopped(r.Stop) }
