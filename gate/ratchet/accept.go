@@ -16,9 +16,6 @@ import (
 	"pawl/internal/page"
 )
 
-// Accepted is the verdict of an acceptance in the history.
-const Accepted = baseline.Accepted
-
 // Acceptance is a person's decision to move a baseline to what a run measured, also where that is
 // slower, or to take a kernel out of it.
 type Acceptance struct {

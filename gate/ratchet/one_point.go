@@ -14,22 +14,13 @@ import (
 
 // HoldOptions says which point is held to which baseline.
 type HoldOptions struct {
+	Setting
 	Kernel       *kernels.Kernel
 	Workload, At string
 	// Device is where it must run: another one is a *devices.ArgumentError. Empty means
 	// any.
 	Device string
 	Policy gate.Policy
-	// On is as in [Options].
-	On Device
-	// Baseline is the file, Base the commit whose file counts instead: see [Options].
-	Baseline, Base string
-	// Seed draws the orders of measurements.
-	Seed uint64
-	// LockClocks is as in [Options].
-	LockClocks int
-	// Observe is as in [Options].
-	Observe func(kernel, workload string, round, ceiling int)
 }
 
 // Held is a point that was held to its baseline.
@@ -50,12 +41,7 @@ type Held struct {
 // nothing and writes nothing: a point that is neither the manifest's default nor the
 // policy's is not what is run, and must become no baseline.
 func Hold(ctx context.Context, b *devices.Builder, o HoldOptions) (Held, error) {
-	if o.On == nil {
-		o.On = Here(b)
-	}
-	r := &run{Builder: b, Options: Options{
-		On: o.On, Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, Observe: o.Observe,
-	}}
+	r := &run{Builder: b, Options: Options{Setting: o.Setting}}
 	if err := r.open(ctx); err != nil {
 		return Held{}, err
 	}

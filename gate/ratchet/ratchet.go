@@ -45,15 +45,31 @@ import (
 // CurrentName is the file beside the baseline with what the last run measured.
 const CurrentName = "current.json"
 
+// Setting says where a gate measures, and what it compares with.
+type Setting struct {
+	// On is the device that compiles and measures.
+	On Device
+	// Baseline is the file that performance is held to; reports go beside it.
+	Baseline string
+	// Base is the commit that a change is compared with, by any name that git knows; the file of
+	// the working tree is then neither used nor moved. Empty means that file.
+	Base string
+	// Seed draws the orders of measurements.
+	Seed uint64
+	// LockClocks takes the place of the policy's; 0 does not.
+	LockClocks int
+	// Observe gets the rounds of a comparison under way; it may be nil.
+	Observe func(kernel, workload string, round, ceiling int)
+}
+
 // Options says what to run.
 type Options struct {
+	Setting
 	// Policy names the configurations and their limits.
 	Policy *policy.File
 	// PolicyFile is where the policy comes from. With a base, the limits of the same file there
 	// count for what it gates, so that a branch cannot loosen its own.
 	PolicyFile string
-	// On is the device that compiles and measures; nil is this machine's.
-	On Device
 	// Partial says that the policy leaves out some of what is gated on purpose.
 	Partial bool
 	// Shard is the part of the policy to compare, from 1 on, where it has several: another run joins their results, and
@@ -61,20 +77,11 @@ type Options struct {
 	Shard int
 	// Join is the folder with the results of all shards, which take the place of measuring; empty measures.
 	Join string
-	// Baseline is the file that performance is held to; reports go beside it.
-	Baseline string
-	// Base is the commit that a change is compared with, by any name that git knows; the file of
-	// the working tree is then neither used nor moved. Empty means that file.
-	Base string
 	// Within is the time for the whole run; what is left of it is for a second comparison of what was
 	// inconclusive. 0 means twice the policy's budget for each of those.
 	Within time.Duration
 	// Backend is where kernels run whose policy names none.
 	Backend string
-	// Seed draws the orders of measurements.
-	Seed uint64
-	// LockClocks takes the place of the policy's; 0 does not.
-	LockClocks int
 	// DryRun compares and reports, and leaves the baseline and the history alone.
 	DryRun bool
 	// Strict makes what is undecided fail.
@@ -88,12 +95,10 @@ type Options struct {
 	// Cost returns what a machine that was woken for the run has taken by now; nil where
 	// none was.
 	Cost func(now time.Time) *reporting.Cost
-	// Finished gets each result as soon as it is saved; Observe the rounds of a
-	// comparison under way; Warn what a person must know about the whole run. Each may
-	// be nil.
+	// Finished gets each result as soon as it is saved; Warn what a person must know about
+	// the whole run. Each may be nil.
 	Finished func(reporting.Result)
 	Warn     func(string)
-	Observe  func(kernel, workload string, round, ceiling int)
 }
 
 // run is a gate under way.
@@ -118,9 +123,6 @@ type run struct {
 // and the files that it is written to. With an error, the report has the results
 // before it. A context that ends leaves the baseline as it was.
 func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Report, written []string, err error) {
-	if o.On == nil {
-		o.On = Here(b)
-	}
 	if jobs := o.Policy.Jobs(); o.Shard > jobs {
 		return nil, nil, &devices.ArgumentError{Err: fmt.Errorf("there is no shard %d of %d", o.Shard, jobs)}
 	} else if jobs == 1 {

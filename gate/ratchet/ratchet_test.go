@@ -40,7 +40,7 @@ func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 	put(entry("both", "theirs"), entry("another", "theirs")) // while ours measures
 
 	r := &run{
-		Options: Options{Policy: &policy.File{}, Baseline: path, Exit: func(*reporting.Report) int { return 0 }},
+		Options: Options{Setting: Setting{Baseline: path}, Policy: &policy.File{}, Exit: func(*reporting.Report) int { return 0 }},
 		file:    file, current: baseline.New(),
 	}
 	for _, e := range []baseline.Entry{entry("both", "ours"), entry("new", "ours")} {
@@ -88,7 +88,7 @@ func TestUnfinishedRunKeepsItsResults(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "baseline.json")
 		r := &run{
-			Options: Options{Policy: &policy.File{}, Baseline: path, Exit: func(r *reporting.Report) int {
+			Options: Options{Setting: Setting{Baseline: path}, Policy: &policy.File{}, Exit: func(r *reporting.Report) int {
 				if !r.Finished() {
 					return 3
 				}

@@ -38,7 +38,7 @@ func TestWhyOnAFarm(t *testing.T) {
 		sides = append(sides, c)
 	}
 	rules := &policy.File{Profile: []gate.Verdict{gate.Regression}}
-	r := &run{Builder: b, Options: Options{On: elsewhere{}, Policy: rules}}
+	r := &run{Builder: b, Options: Options{Setting: Setting{On: elsewhere{}}, Policy: rules}}
 	compared := gate.Comparison{Decision: gate.Decision{Verdict: gate.Regression}, Evidence: &gate.Evidence{}}
 	why := r.explain(t.Context(), sides[0], sides[1], &compared)
 	if why == nil || why.Profiled || !strings.Contains(why.Why, "registers") {

@@ -105,7 +105,7 @@ func (y *yard) gate(remotely bool, at string) reporting.Result {
 		Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
 	}
 	defer b.Close()
-	var elsewhere ratchet.Device
+	on := ratchet.Here(b)
 	if remotely {
 		d, err := Open(y.Context(),
 			Options{
@@ -117,16 +117,16 @@ func (y *yard) gate(remotely bool, at string) reporting.Result {
 			y.Fatal(err)
 		}
 		defer d.Close()
-		elsewhere = d
+		on = d
 	}
 	limits := gate.Presets[gate.DefaultPreset]
 	limits.Rounds, limits.Samples, limits.Budget = []int{10}, 5, time.Minute
 	r, _, err := ratchet.Run(y.Context(), b, ratchet.Options{
-		On: elsewhere,
+		Setting: ratchet.Setting{On: on, Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Seed: 1},
 		Policy: &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}},
 			Profile: []gate.Verdict{gate.Regression}},
-		Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
-		Exit: func(*reporting.Report) int { return 0 },
+		Backend: devices.Auto,
+		Exit:    func(*reporting.Report) int { return 0 },
 	})
 	if err != nil {
 		y.Fatal(err)

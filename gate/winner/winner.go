@@ -37,6 +37,7 @@ import (
 
 // Options says which point of which study is held to which baseline.
 type Options struct {
+	ratchet.Setting
 	// Study is the study's number.
 	Study int64
 	// Kernel is where the kernel is now; empty means where it was for the study.
@@ -48,17 +49,6 @@ type Options struct {
 	// Policy has the limits of the kernels that it names; others, and nil, have the
 	// default's.
 	Policy *policy.File
-	// On is the device that measures; nil is this machine's.
-	On ratchet.Device
-	// Baseline is the file that performance is held to, Base the commit whose file counts
-	// instead, empty for the file.
-	Baseline, Base string
-	// Seed draws the orders of measurements.
-	Seed uint64
-	// LockClocks holds the clocks of a GPU at so many MHz meanwhile; 0 leaves them as they are.
-	LockClocks int
-	// Observe gets the rounds of the comparison under way; it may be nil.
-	Observe func(kernel, workload string, round, ceiling int)
 }
 
 // Outcome is what came of it.
@@ -80,9 +70,6 @@ func (e *NoWinnerError) Error() string { return e.Reason }
 // a *NoWinnerError where there is no winner, and a *devices.ArgumentError where the study
 // cannot be gated here at all.
 func Gate(ctx context.Context, b *devices.Builder, store *studies.Store, o Options) (Outcome, error) {
-	if o.On == nil {
-		o.On = ratchet.Here(b)
-	}
 	if err := store.Writable(); err != nil {
 		return Outcome{}, err
 	}
@@ -97,9 +84,8 @@ func Gate(ctx context.Context, b *devices.Builder, store *studies.Store, o Optio
 	}
 	workload := cmp.Or(o.Workload, summary.Study.Workload)
 	outcome.Held, err = ratchet.Hold(ctx, b, ratchet.HoldOptions{
-		On: o.On, Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device,
-		Policy: limits(o.Policy, k, workload), Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, LockClocks: o.LockClocks,
-		Observe: o.Observe,
+		Setting: o.Setting, Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device,
+		Policy: limits(o.Policy, k, workload),
 	})
 	if err != nil {
 		return outcome, fmt.Errorf("the winner of study %d: %w", o.Study, err)

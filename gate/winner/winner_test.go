@@ -162,19 +162,23 @@ func (b *bench) run(at string) {
 	b.t.Helper()
 	r, _, err := ratchet.Run(b.t.Context(), b.builder,
 		ratchet.Options{
-			Policy:   b.rules(at),
-			Baseline: b.path,
-			Backend:  kernels.Host,
-			Exit:     func(*gatereport.Report) int { return 0 },
+			Setting: b.setting(),
+			Policy:  b.rules(at),
+			Backend: kernels.Host,
+			Exit:    func(*gatereport.Report) int { return 0 },
 		})
 	if err != nil || !r.Updated {
 		b.t.Fatal(err)
 	}
 }
 
+func (b *bench) setting() ratchet.Setting {
+	return ratchet.Setting{On: ratchet.Here(b.builder), Baseline: b.path}
+}
+
 func (b *bench) gate(study int64, change func(*Options)) (Outcome, error) {
 	b.t.Helper()
-	o := Options{Study: study, Policy: b.rules(""), Baseline: b.path}
+	o := Options{Setting: b.setting(), Study: study, Policy: b.rules("")}
 	if change != nil {
 		change(&o)
 	}
@@ -348,7 +352,8 @@ func TestStopped(t *testing.T) {
 	b.run(initialPoint)
 	won := b.study(best, 3, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	o := Options{Study: won, Policy: b.rules(""), Baseline: b.path, Observe: func(string, string, int, int) { cancel() }}
+	o := Options{Setting: b.setting(), Study: won, Policy: b.rules("")}
+	o.Observe = func(string, string, int, int) { cancel() }
 	if _, err := Gate(ctx, b.builder, b.store, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

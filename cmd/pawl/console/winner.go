@@ -32,32 +32,40 @@ func OnFlag(label *string) cli.Flag {
 			"--db says which farm")
 }
 
-// Measuring returns the builder of what is gated, and the device of a farm that measures it, nil
-// for this machine's. End ends both.
-func (o GateFlags) Measuring(ctx context.Context,
-	env Environment) (b *devices.Builder, device ratchet.Device, end func(), err error) {
-	if b, err = o.Builder(env); err != nil || o.On == "" {
-		return b, nil, func() { b.Close() }, err
+// Setting returns the builder of what is gated, and where and with what it is compared. End ends
+// both.
+func (o *GateFlags) Setting(ctx context.Context,
+	env Environment) (b *devices.Builder, s ratchet.Setting, end func(), err error) {
+	s = ratchet.Setting{Baseline: o.Baseline, LockClocks: o.LockClocks, Seed: o.Order(), Observe: countRounds(env)}
+	if s.Base, err = o.mergeBase(ctx, env); err != nil {
+		return nil, s, nil, err
+	}
+	if b, err = o.Builder(env); err != nil {
+		return nil, s, nil, err
+	}
+	if s.On = ratchet.Here(b); o.On == "" {
+		return b, s, func() { b.Close() }, nil
 	}
 	if o.LockClocks > 0 {
-		return nil, nil, nil, Usagef("--lock-clocks is for this machine's GPU: leave it out with --on")
+		return nil, s, nil, Usagef("--lock-clocks is for this machine's GPU: leave it out with --on")
 	}
 	where, err := FarmIn(o.Database(env), o.Farm)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, s, nil, err
 	}
 	there, err := remote.Open(ctx, remote.Options{
 		Farm: where, On: o.On, Definition: o.Definition, Notice: env.Notice,
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, s, nil, err
 	}
-	return b, there, func() { b.Close(); there.Close() }, nil
+	s.On = there
+	return b, s, func() { b.Close(); there.Close() }, nil
 }
 
-// MergeBase returns the commit whose baseline counts. In a pull request that is by default where
+// mergeBase returns the commit whose baseline counts. In a pull request that is by default where
 // its branch left the branch that it is to be merged into.
-func (o GateFlags) MergeBase(ctx context.Context, env Environment) (string, error) {
+func (o *GateFlags) mergeBase(ctx context.Context, env Environment) (string, error) {
 	if target := env.Getenv("GITHUB_BASE_REF"); o.Base == "" && target != "" {
 		return ratchet.MergeBase(ctx, o.Baseline, "refs/remotes/origin/"+target)
 	}
@@ -65,32 +73,27 @@ func (o GateFlags) MergeBase(ctx context.Context, env Environment) (string, erro
 }
 
 // HoldWinner gates a point of a study as the flags say, and records what came of it.
-func (o GateFlags) HoldWinner(ctx context.Context, env Environment, store *studies.Store,
+func (o *GateFlags) HoldWinner(ctx context.Context, env Environment, store *studies.Store,
 	kernel string) (winner.Outcome, error) {
-	commit, err := o.MergeBase(ctx, env)
-	if err != nil {
-		return winner.Outcome{}, err
-	}
 	var rules *policy.File
 	if path := PolicyPath(o.Policy); path != "" {
+		var err error
 		if rules, err = policy.Read(path); err != nil {
 			return winner.Outcome{}, err
 		}
 	}
-	b, device, end, err := o.Measuring(ctx, env)
+	b, setting, end, err := o.Setting(ctx, env)
 	if err != nil {
 		return winner.Outcome{}, err
 	}
 	defer end()
 	return winner.Gate(ctx, b, store, winner.Options{
-		On: device, Study: o.Study, Kernel: kernel, Workload: o.Workload, At: o.At, Policy: rules,
-		Baseline: o.Baseline, Base: commit,
-		Seed: o.Order(), LockClocks: o.LockClocks, Observe: CountRounds(env),
+		Setting: setting, Study: o.Study, Kernel: kernel, Workload: o.Workload, At: o.At, Policy: rules,
 	})
 }
 
-// CountRounds says how far a comparison is. A log has no bar: one line per ten rounds.
-func CountRounds(env Environment) func(kernel, workload string, round, ceiling int) {
+// countRounds says how far a comparison is. A log has no bar: one line per ten rounds.
+func countRounds(env Environment) func(kernel, workload string, round, ceiling int) {
 	return func(kernel, workload string, round, ceiling int) {
 		if round%10 == 0 {
 			fmt.Fprintf(env.Stderr, "%s %s: %d of up to %d rounds\n", kernel, workload, round, ceiling)

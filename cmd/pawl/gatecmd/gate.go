@@ -107,27 +107,23 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 		return problem(env, o, err)
 	}
 	rules = rules.At(o.Workload, o.At)
-	if o.Base, err = o.MergeBase(ctx, env); err != nil {
-		return problem(env, o, err)
-	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	b, device, end, err := o.Measuring(ctx, env)
+	b, setting, end, err := o.Setting(ctx, env)
 	if err != nil {
-		return err
+		return problem(env, o, err)
 	}
 	defer end()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		On: device, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline,
-		Base: o.Base, Within: o.within, Shard: o.shard, Join: o.join,
-		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Order(), LockClocks: o.LockClocks,
+		Setting: setting, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName),
+		Within: o.within, Shard: o.shard, Join: o.join,
+		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend,
 		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,
 		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Until,
 		Finished: func(s reporting.Result) {
 			fmt.Fprintf(env.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},
-		Warn:    func(sentence string) { fmt.Fprintf(env.Stderr, "pawl: %s\n", escape.Line(sentence)) },
-		Observe: console.CountRounds(env),
+		Warn: func(sentence string) { fmt.Fprintf(env.Stderr, "pawl: %s\n", escape.Line(sentence)) },
 	})
 	switch {
 	case ctx.Err() != nil:
