@@ -27,14 +27,14 @@ import (
 //     more than a third of the difference makes the verdict inconclusive.
 //
 // The outer slices are processes, in the order measured.
-func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, method Method) Comparison {
+func CompareApart(baseline, candidate [][]float64, p Policy, method Method) Comparison {
 	s := apart{
 		policy: p,
 		sides:  [2][][]float64{baseline, candidate},
 		levels: [2][]float64{perProcess(baseline), perProcess(candidate)},
 	}
 	s.processes = min(len(baseline), len(candidate))
-	s.evidence = s.weigh(b)
+	s.evidence = s.weigh()
 	c := Comparison{
 		Method:    method,
 		Evidence:  &s.evidence,
@@ -42,7 +42,7 @@ func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, 
 		Notes:     append(p.notes(s.evidence), s.notes()...),
 	}
 	if s.few() {
-		c.Decision = s.judgeFew(b)
+		c.Decision = s.judgeFew()
 	} else {
 		c.Decision = s.judge()
 	}
@@ -51,13 +51,13 @@ func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, 
 
 // WithStoredErosion holds a finished comparison against the stored samples of the
 // best accepted entry, where that could not be rebuilt and measured.
-func (c Comparison) WithStoredErosion(b stats.Bootstrap, best [][]float64, p Policy) Comparison {
+func (c Comparison) WithStoredErosion(best [][]float64, p Policy) Comparison {
 	if c.Verdict.Fails() || len(c.Candidate) == 0 {
 		return c
 	}
 	limits := p
 	limits.Regression = p.Erosion
-	apart := CompareApart(b, best, c.Candidate, limits, Stored)
+	apart := CompareApart(best, c.Candidate, limits, Stored)
 	c.Best = apart.Evidence
 	if apart.Verdict == Regression {
 		c.Decision = Decision{
@@ -88,7 +88,7 @@ var sideNames = [2]Arm{Baseline, Candidate}
 func (s *apart) few() bool { return s.processes < stats.FewestForInterval }
 
 // weigh compares the levels of the two sides.
-func (s *apart) weigh(b stats.Bootstrap) Evidence {
+func (s *apart) weigh() Evidence {
 	speedup, interval := stats.PairwiseSpeedup(s.levels[0], s.levels[1], 0.95)
 	if s.few() {
 		// Nothing but the assumption about levels says how far the truth may be.
@@ -102,7 +102,7 @@ func (s *apart) weigh(b stats.Bootstrap) Evidence {
 		Interval:  stats.Interval{Low: changeOf(interval.Low), High: changeOf(interval.High)},
 		Delta:     stats.CliffsDelta(slices.Concat(s.sides[0]...), slices.Concat(s.sides[1]...)),
 		Spread:    math.Hypot(relativeSpread(s.levels[0]), relativeSpread(s.levels[1])),
-		Baseline:  Describe(b, s.sides[0]), Candidate: Describe(b, s.sides[1]),
+		Baseline:  Describe(s.sides[0]), Candidate: Describe(s.sides[1]),
 	}
 	_, e.P = stats.MannWhitney(s.levels[0], s.levels[1])
 	return e
@@ -281,7 +281,7 @@ func (s *apart) explained() float64 { return assumedReach * s.levelError() }
 // judgeFew decides where a side has fewer processes than would show how they
 // differ: only what is beyond anything that levels explain decides, and what does not
 // decide is not called equal either.
-func (s *apart) judgeFew(b stats.Bootstrap) Decision {
+func (s *apart) judgeFew() Decision {
 	e := s.evidence
 	limit := s.explained()
 	slow := max(math.Expm1(limit), 3*s.policy.Regression)
@@ -304,7 +304,7 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 		}
 	}
 	switch {
-	case !s.separate(b):
+	case !s.separate():
 		return Decision{
 			Verdict: Inconclusive,
 			Reason:  fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice),
@@ -331,7 +331,7 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 // separate reports that the sides differ also without their levels: all processes of
 // one are beyond all of the other, by half of what levels may explain, and there are samples enough for intervals
 // inside the processes, which are disjoint.
-func (s *apart) separate(b stats.Bootstrap) bool {
+func (s *apart) separate() bool {
 	if s.gap() < s.explained()/2 {
 		return false
 	}
@@ -341,7 +341,7 @@ func (s *apart) separate(b stats.Bootstrap) bool {
 		if len(samples) < stats.FewestForInterval {
 			return false
 		}
-		intervals[i] = b.Block(samples, 0)
+		intervals[i] = stats.Bootstrap(0).Block(samples)
 	}
 	return intervals[0].Disjoint(intervals[1])
 }

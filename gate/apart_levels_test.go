@@ -49,7 +49,7 @@ func TestLevelsAreNoAlarm(t *testing.T) {
 		for _, kind := range levelKinds(random) {
 			alarms, pairs := 0, thorough.Count(25, 100)
 			for range pairs {
-				c := CompareApart(quick, levelled(random, count, 20, kind.draw), levelled(random, count, 20, kind.draw),
+				c := CompareApart(levelled(random, count, 20, kind.draw), levelled(random, count, 20, kind.draw),
 					Presets["standard"], Files)
 				if c.Verdict == Regression || c.Verdict == Improvement {
 					alarms++
@@ -78,7 +78,7 @@ func TestLevelsHideNothing(t *testing.T) {
 			found := 0
 			for range 50 {
 				slow := func() float64 { return c.slower * kind.draw() }
-				if d := CompareApart(quick, levelled(random, c.processes, 20, kind.draw), levelled(random, c.processes, 20, slow),
+				if d := CompareApart(levelled(random, c.processes, 20, kind.draw), levelled(random, c.processes, 20, slow),
 					Presets["standard"], Files); d.Verdict == Regression {
 					found++
 				}
@@ -98,7 +98,7 @@ func TestFortyProcessesDecide(t *testing.T) {
 		next := 0
 		return func() float64 { next++; return []float64{fast, slow}[next%2] }
 	}
-	c := CompareApart(quick, levelled(random, 40, 20, modes(1, 1.04)), levelled(random, 40, 20, modes(1.29, 1.34)),
+	c := CompareApart(levelled(random, 40, 20, modes(1, 1.04)), levelled(random, 40, 20, modes(1.29, 1.34)),
 		Presets["standard"], Files)
 	if c.Verdict != Regression || c.Evidence.Delta != -1 || c.Evidence.P > 1e-20 {
 		t.Errorf("%s: %s (%+v)", c.Verdict, c.Reason, c.Evidence)

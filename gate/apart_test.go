@@ -68,7 +68,7 @@ func TestApart(t *testing.T) {
 		"noise": {noisy(5, 7, 20, 0.3, level(1)), noisy(6, 7, 20, 0.3, level(1)), Inconclusive, "too noisy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := CompareApart(quick, c.base, c.candidate, Presets["standard"], Files)
+			got := CompareApart(c.base, c.candidate, Presets["standard"], Files)
 			if got.Verdict != c.want || !strings.Contains(got.Reason, c.reason) {
 				t.Errorf("%s (%s), want %s (%s)", got.Verdict, got.Reason, c.want, c.reason)
 			}
@@ -85,15 +85,15 @@ func TestStoredErosion(t *testing.T) {
 	p := Presets["standard"]
 	now := noisy(1, 10, 20, 0.005, level(1))
 	c := Comparison{Decision: Decision{Verdict: Maintained}, Candidate: now}
-	if far := c.WithStoredErosion(quick, noisy(2, 10, 20, 0.005, level(0.85)), p); far.Verdict != Regression ||
+	if far := c.WithStoredErosion(noisy(2, 10, 20, 0.005, level(0.85)), p); far.Verdict != Regression ||
 		!strings.Contains(far.Reason, "erosion against the stored samples") || far.Best.Change > -0.1 {
 		t.Errorf("%s: %s", far.Verdict, far.Reason)
 	}
-	if near := c.WithStoredErosion(quick, noisy(2, 10, 20, 0.005, level(0.96)), p); near.Verdict != Maintained {
+	if near := c.WithStoredErosion(noisy(2, 10, 20, 0.005, level(0.96)), p); near.Verdict != Maintained {
 		t.Errorf("%s: %s", near.Verdict, near.Reason)
 	}
 	wrong := Comparison{Decision: Decision{Verdict: Wrong}}
-	if still := wrong.WithStoredErosion(quick, now, p); still.Verdict != Wrong {
+	if still := wrong.WithStoredErosion(now, p); still.Verdict != Wrong {
 		t.Errorf("%s", still.Verdict)
 	}
 }
@@ -101,7 +101,7 @@ func TestStoredErosion(t *testing.T) {
 // One or two samples a side are too few for anything, and break nothing.
 func TestApartOfVeryLittle(t *testing.T) {
 	for _, processes := range [][][]float64{{{1}}, {{1, 1.1}}, {{1}, {1}}} {
-		if c := CompareApart(quick, processes, [][]float64{{2}}, Presets["standard"], Files); c.Verdict.Fails() ||
+		if c := CompareApart(processes, [][]float64{{2}}, Presets["standard"], Files); c.Verdict.Fails() ||
 			c.Verdict == Improvement {
 			t.Errorf("%v: %s", processes, c.Verdict)
 		}

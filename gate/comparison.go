@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pawl/internal/page"
-	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/worker"
 )
@@ -24,9 +23,8 @@ type Options struct {
 	// Samples is how many samples a process takes where the policy does not say; 0
 	// means 50. Slow kernels take fewer where the budget asks for it.
 	Samples int
-	// Bootstrap is how intervals of fewer processes than have one are made, and how much the
-	// smallest visible regression is simulated.
-	Bootstrap stats.Bootstrap
+	// Simulations is how many comparisons find the smallest visible regression; 0 means 400.
+	Simulations int
 	// VerdictOnly leaves SmallestRegression out where the verdict does not need it: it is half of the work.
 	VerdictOnly bool
 	// Now is the clock that the budget is held against. Nil means time.Now.

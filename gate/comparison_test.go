@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/internal/stats"
 	"pawl/objective"
 )
 
@@ -62,8 +61,6 @@ func levels(candidate, control float64) func(Arm, int) float64 {
 	}
 }
 
-var quick = stats.Bootstrap{Resamples: 1000}
-
 func compared(t *testing.T, s *script, o Options) Comparison {
 	t.Helper()
 	return comparedBy(t, s, Presets["standard"], o)
@@ -71,7 +68,7 @@ func compared(t *testing.T, s *script, o Options) Comparison {
 
 func comparedBy(t *testing.T, s *script, p Policy, o Options) Comparison {
 	t.Helper()
-	o.Bootstrap = quick
+	o.Simulations = 50
 	c, err := Compare(t.Context(), s, p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -270,16 +267,16 @@ func TestNeighborsAreLeftOut(t *testing.T) {
 		return &neighbors{random: rand.New(rand.NewPCG(3, 3)), slowdown: slowdown, disturb: who}
 	}
 	all := []Arm{Baseline, Candidate, Control}
-	c, err := Compare(t.Context(), busy(0.10, all...), Presets["standard"], Options{Bootstrap: quick})
+	c, err := Compare(t.Context(), busy(0.10, all...), Presets["standard"], Options{Simulations: 50})
 	if err != nil || c.Verdict != Regression || c.Evidence.Statistic != FasterHalf ||
 		math.Abs(c.Evidence.Change+0.10) > 0.02 {
 		t.Errorf("%v: %s (%s), %+v", err, c.Verdict, c.Reason, c.Evidence)
 	}
-	c, err = Compare(t.Context(), busy(0, all...), Presets["standard"], Options{Bootstrap: quick})
+	c, err = Compare(t.Context(), busy(0, all...), Presets["standard"], Options{Simulations: 50})
 	if err != nil || c.Verdict != NoDifference {
 		t.Errorf("%v: %s (%s)", err, c.Verdict, c.Reason)
 	}
-	c, err = Compare(t.Context(), busy(0, Candidate), Presets["standard"], Options{Bootstrap: quick})
+	c, err = Compare(t.Context(), busy(0, Candidate), Presets["standard"], Options{Simulations: 50})
 	if err != nil || c.Verdict != Regression || c.Evidence.Statistic != Median {
 		t.Errorf("%v: %s (%s)", err, c.Verdict, c.Reason)
 	}

@@ -231,7 +231,7 @@ func spread(values []float64) float64 {
 // Describe summarises the processes of one arm. The process is the unit: the
 // interval is over process medians where there are enough of them, and over
 // blocks of the samples in order otherwise.
-func Describe(bootstrap stats.Bootstrap, processes [][]float64) Side {
+func Describe(processes [][]float64) Side {
 	all, medians := slices.Concat(processes...), perProcess(processes)
 	side := Side{
 		Median: stats.Median(medians), Variation: typicalVariation(processes),
@@ -240,7 +240,7 @@ func Describe(bootstrap stats.Bootstrap, processes [][]float64) Side {
 	if len(medians) >= stats.FewestForInterval {
 		side.Interval = stats.MedianInterval(medians, 0.95)
 	} else {
-		side.Interval = bootstrap.Block(all, 0)
+		side.Interval = stats.Bootstrap(0).Block(all)
 	}
 	return side
 }

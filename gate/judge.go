@@ -220,7 +220,7 @@ func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
 		level: analysis.intervals(r.policy), tick: tickOf(r.samples), sides: map[Arm]Side{},
 	}
 	for arm, processes := range r.samples {
-		with.sides[arm] = Describe(r.options.Bootstrap, processes)
+		with.sides[arm] = Describe(processes)
 	}
 	w := weighed{
 		analysis: analysis, first: analysis.Rounds <= analyses[0].Rounds, last: last,
@@ -230,7 +230,7 @@ func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
 	}
 	known := w
 	w.smallest = sync.OnceValue(func() float64 {
-		return newPowerSimulation(r.policy, r.reachable(analyses, analysis), known, r.options.Bootstrap).smallest()
+		return newPowerSimulation(r.policy, r.reachable(analyses, analysis), known, r.options.Simulations).smallest()
 	})
 	if len(r.samples[Best]) > 0 {
 		e := with.compare(Best, Candidate)

@@ -51,7 +51,7 @@ func (m byPlace) count(t *testing.T, comparisons int) (regressions int) {
 	p.Samples = 10
 	for seed := range uint64(comparisons) {
 		m.random, m.processes = rand.New(rand.NewPCG(seed, 4)), 0
-		c, err := Compare(t.Context(), &m, p, Options{Seed: seed, Best: m.arms == 4, Bootstrap: quick})
+		c, err := Compare(t.Context(), &m, p, Options{Seed: seed, Best: m.arms == 4, Simulations: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,11 +185,11 @@ func TestALossMustHoldAtTheSecondAnalysis(t *testing.T) {
 // shows one number alone says nothing.
 func TestCoarseTicks(t *testing.T) {
 	m := &byPlace{random: rand.New(rand.NewPCG(1, 1)), arms: 3, tick: 0.05}
-	c, err := Compare(t.Context(), m, Presets["standard"], Options{Bootstrap: quick})
+	c, err := Compare(t.Context(), m, Presets["standard"], Options{Simulations: 50})
 	if err != nil || c.Evidence.Interval.Low > -0.049 || c.Evidence.Interval.High < 0.047 || c.Verdict == Regression {
 		t.Errorf("%v: %s, interval %v", err, c.Verdict, c.Evidence.Interval)
 	}
-	still, err := Compare(t.Context(), newScript(0, only(Candidate, 1)), Presets["standard"], Options{Bootstrap: quick})
+	still, err := Compare(t.Context(), newScript(0, only(Candidate, 1)), Presets["standard"], Options{Simulations: 50})
 	if err != nil || still.Verdict != Inconclusive || !strings.Contains(still.Reason, "coarse clock") ||
 		still.Evidence.Interval != stats.Unbounded() {
 		t.Errorf("%v: %s: %s, %v", err, still.Verdict, still.Reason, still.Evidence.Interval)

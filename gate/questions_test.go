@@ -41,7 +41,7 @@ func TestRhythm(t *testing.T) {
 		for seed := range seeds {
 			random := rand.New(rand.NewPCG(seed, 1))
 			m := &rhythm{random: random, period: period, phase: 2 * math.Pi * random.Float64()}
-			c, err := Compare(t.Context(), m, p, Options{Seed: seed, Bootstrap: stats.Bootstrap{Resamples: 20}})
+			c, err := Compare(t.Context(), m, p, Options{Seed: seed, Simulations: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestTails(t *testing.T) {
 		p := Presets["standard"]
 		p.Samples, p.Tail.Fail = c.samples, c.fail
 		got, err := Compare(t.Context(), &tailed{rand.New(rand.NewPCG(4, 4)), c.share, c.factor}, p,
-			Options{Bootstrap: quick})
+			Options{Simulations: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestTimesDifferByTheChange(t *testing.T) {
 			disturb:  []Arm{Baseline, Control},
 		},
 	} {
-		c, err := Compare(t.Context(), m, Presets["standard"], Options{Bootstrap: quick})
+		c, err := Compare(t.Context(), m, Presets["standard"], Options{Simulations: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestErosionIsDecidedBeforeTheEnd(t *testing.T) {
 		wrong, rounds := 0, 0
 		for seed := range uint64(20) {
 			m := &eroded{rand.New(rand.NewPCG(seed, 2)), 1 / (1 + c.slower), c.noise}
-			got, err := Compare(t.Context(), m, p, Options{Seed: seed, Best: true, Bootstrap: quick})
+			got, err := Compare(t.Context(), m, p, Options{Seed: seed, Best: true, Simulations: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +236,7 @@ func TestSmallestRegressionIsHonest(t *testing.T) {
 			run := func(stream uint64, slowdown float64) Comparison {
 				s := newScript(noise, only(Candidate, 1+slowdown))
 				s.random = rand.New(rand.NewPCG(seed, stream))
-				c, err := Compare(t.Context(), s, p, Options{Seed: seed + stream<<32, Bootstrap: stats.Bootstrap{Resamples: 300}})
+				c, err := Compare(t.Context(), s, p, Options{Seed: seed + stream<<32, Simulations: 50})
 				if err != nil {
 					t.Fatal(err)
 				}

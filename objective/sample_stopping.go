@@ -97,6 +97,6 @@ func (s Stopping) Decide(samples []float64, incumbent float64, spent time.Durati
 
 func relativeWidth(samples []float64) float64 {
 	// A decision to go on needs no 10,000 resamples.
-	interval := stats.Bootstrap{Resamples: 1000}.Median(samples)
+	interval := stats.Bootstrap(1000).Median(samples)
 	return interval.RelativeWidth(stats.Median(samples))
 }

@@ -95,7 +95,7 @@ type Work struct{ Flops, Bytes float64 }
 // Summarise fills what follows from the samples.
 func (e *Entry) Summarise(samples [][]float64, work Work) {
 	all := slices.Concat(samples...)
-	side := gate.Describe(stats.Bootstrap{}, samples)
+	side := gate.Describe(samples)
 	e.Samples = samples
 	e.Median, e.Interval, e.Variation = side.Median, side.Interval, side.Variation
 	e.P50, e.P95, e.P99 = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99)

@@ -8,7 +8,6 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/reporting"
 	"pawl/gate/results"
-	"pawl/internal/stats"
 )
 
 // CompareFiles judges the series of two result files. Series are matched by
@@ -49,7 +48,7 @@ func compareSeries(base, candidate results.Series, p gate.Policy) reporting.Resu
 		result.Decision = gate.Decision{Verdict: gate.New, Reason: "the base file does not have it"}
 		return result
 	}
-	result.Comparison = gate.CompareApart(stats.Bootstrap{}, base.Processes, candidate.Processes, p, gate.Files)
+	result.Comparison = gate.CompareApart(base.Processes, candidate.Processes, p, gate.Files)
 	if note := unitNote(base.Unit, candidate.Unit); note != "" {
 		result.Notes = append(result.Notes, note)
 	}

@@ -10,7 +10,6 @@ import (
 	"pawl/gate/policy"
 	"pawl/gate/reporting"
 	"pawl/internal/page"
-	"pawl/internal/stats"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
 )
@@ -174,7 +173,7 @@ func (r *run) against(ctx context.Context, c *devices.Configuration, entry basel
 	if base == nil {
 		compared, err := r.againstStored(ctx, c, entry, p, why)
 		if old.Median > 0 && old.Dims == entry.Dims && err == nil {
-			compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
+			compared = compared.WithStoredErosion(old.Samples, p)
 		}
 		return compared, nil, err
 	}
@@ -198,7 +197,7 @@ func (r *run) interleaved(ctx context.Context, c, base *devices.Configuration, o
 	}
 	compared, samples, conditions, err := r.comparison(ctx, c, base, best, p)
 	if hasOld && best == nil && err == nil {
-		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
+		compared = compared.WithStoredErosion(old.Samples, p)
 		compared.Notes = append(compared.Notes, "the best accepted entry cannot be rebuilt: its stored samples stand in")
 	}
 	compared = compared.WithConditions(samples, conditions)
@@ -218,7 +217,7 @@ func (r *run) againstStored(ctx context.Context, c *devices.Configuration, entry
 	if failure != nil {
 		return gate.Comparison{Decision: gate.Broken(failure)}, nil
 	}
-	compared := gate.CompareApart(stats.Bootstrap{}, entry.Samples, samples, p, gate.Stored)
+	compared := gate.CompareApart(entry.Samples, samples, p, gate.Stored)
 	compared.Notes = append(compared.Notes, "compared with stored samples, because the baseline cannot be rebuilt: "+why)
 	if compared.Verdict == gate.Improvement {
 		compared.Notes = append(compared.Notes, "stored samples do not move a baseline; pawl baseline accept does")

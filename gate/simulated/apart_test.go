@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"pawl/gate"
-	"pawl/internal/stats"
 	"pawl/internal/thorough"
 )
 
@@ -55,6 +54,6 @@ func apart(f Fault, processes int, seed uint64, slowdown float64) gate.Verdict {
 		}
 		return side
 	}
-	return gate.CompareApart(stats.Bootstrap{Resamples: 100}, side(2*seed, 1), side(2*seed+1, 1+slowdown),
+	return gate.CompareApart(side(2*seed, 1), side(2*seed+1, 1+slowdown),
 		gate.Presets["standard"], gate.Files).Verdict
 }

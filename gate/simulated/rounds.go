@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pawl/gate"
-	"pawl/internal/stats"
 	"pawl/objective"
 )
 
@@ -44,9 +43,6 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 	}
 	return rows, nil
 }
-
-// bootstrap is coarser than the gate's own: thousands of comparisons need no more.
-var bootstrap = stats.Bootstrap{Resamples: 500}
 
 type kernel struct {
 	// time is how long a call takes on a quiet machine, in milliseconds.
@@ -102,7 +98,8 @@ func together(ctx context.Context, f Fault, seed, run uint64, arms map[gate.Arm]
 	}
 	_, hasBest := arms[gate.Best]
 	return gate.Compare(ctx, m, p, gate.Options{
-		Seed: seed + run<<32, Samples: samplesEach, Best: hasBest, Bootstrap: bootstrap, Now: m.now, VerdictOnly: verdictOnly,
+		Seed: seed + run<<32, Samples: samplesEach, Best: hasBest, Now: m.now, VerdictOnly: verdictOnly,
+		Simulations: 50, // thousands of comparisons need no more each
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"pawl/gate"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
@@ -121,7 +120,7 @@ func Remeasure(ctx context.Context, b *devices.Builder, store *studies.Store, o 
 	outcome.Facts = differences(last, now, source)
 	if outcome.Failure = failure; failure == nil {
 		outcome.Now = now.Milliseconds
-		outcome.Comparison = gate.CompareApart(stats.Bootstrap{}, last.rounds, now.Rounds, o.Policy, gate.Stored)
+		outcome.Comparison = gate.CompareApart(last.rounds, now.Rounds, o.Policy, gate.Stored)
 	}
 	outcome.Cause = outcome.cause()
 	return outcome, nil

@@ -88,7 +88,7 @@ func (o *Objective) First() Quantity {
 // display that changes in place.
 func (o *Objective) Samples(compared []float64) string {
 	return fmt.Sprintf("%s (%s)", o.Text(stats.Median(compared)),
-		o.Interval(stats.Bootstrap{Resamples: 1000}.Median(compared)))
+		o.Interval(stats.Bootstrap(1000).Median(compared)))
 }
 
 // Name is what is compared, for the head of a column.

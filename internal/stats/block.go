@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -12,25 +11,18 @@ import (
 // draws destroy: timings of one process, with a lag-1 autocorrelation of 0.9, have
 // an interval four times as wide as [Bootstrap.Median] claims.
 //
-// The length of a block is in samples; zero means [BlockLength]. It panics on a
-// negative length or one above the number of samples.
-//
 // Even so a block bootstrap needs many blocks: with a handful the interval is
 // still too narrow, and several processes are the cure.
-func (b Bootstrap) Block(samples []float64, length int) Interval {
-	b = b.withDefaults()
+func (b Bootstrap) Block(samples []float64) Interval {
 	require("Bootstrap.Block", samples)
-	n := len(samples)
-	if length < 0 || length > n {
-		panic(fmt.Sprintf("stats: blocks of %d in %d samples", length, n))
-	}
-	if length == 0 {
-		length = BlockLength(samples)
-	}
-	counts := newRankCounts(samples)
+	return b.blocks(samples, blockLength(samples))
+}
+
+func (b Bootstrap) blocks(samples []float64, length int) Interval {
+	n, counts := len(samples), newRankCounts(samples)
 	// The ranks go round the circle once more so that no block needs a modulo.
 	circle := slices.Concat(counts.ranks, counts.ranks[:length])
-	random := b.source()
+	random := newSource()
 	return b.percentile(func() float64 {
 		counts.clear()
 		for missing := n; missing > 0; missing -= length {
@@ -41,7 +33,7 @@ func (b Bootstrap) Block(samples []float64, length int) Interval {
 	})
 }
 
-// BlockLength returns the block length for a bootstrap of the median of samples in
+// blockLength returns the block length for a bootstrap of the median of samples in
 // measured order: the automatic choice of Politis and White (2004, corrected by
 // Patton, Politis and White 2009) for circular blocks, and at least the cube root
 // of the number of samples, because a short series can hide its dependence.
@@ -50,7 +42,7 @@ func (b Bootstrap) Block(samples []float64, length int) Interval {
 // than on the sample. The sign is the influence function of the median, so its
 // autocorrelation is the one that widens the median's interval, and an outlier
 // cannot drown it.
-func BlockLength(samples []float64) int {
+func blockLength(samples []float64) int {
 	center := Median(samples)
 	signs := make([]float64, len(samples))
 	for i, sample := range samples {

@@ -36,15 +36,15 @@ func TestBlockLength(t *testing.T) {
 		{"autocorrelated", congruential(200, 0.9), 17},
 		{"independent", congruential(100, 0), 4}, // the cube root, rounded down
 	} {
-		if got := BlockLength(test.samples); got != test.want {
+		if got := blockLength(test.samples); got != test.want {
 			t.Errorf("%s: BlockLength = %d, want %d", test.name, got, test.want)
 		}
 	}
 	// An outlier changes neither the signs nor the length.
 	series := congruential(200, 0.9)
-	want := BlockLength(series)
+	want := blockLength(series)
 	series[slices.Index(series, slices.Max(series))] = 1e6
-	if got := BlockLength(series); got != want {
+	if got := blockLength(series); got != want {
 		t.Errorf("BlockLength with an outlier = %d, without %d", got, want)
 	}
 }
@@ -52,7 +52,7 @@ func TestBlockLength(t *testing.T) {
 // TestBlockOfOne relies on blocks of one sample being the ordinary bootstrap.
 func TestBlockOfOne(t *testing.T) {
 	samples := normalSeries(testSource(3), 60, 0, 0.05)
-	block, ordinary := Bootstrap{}.Block(samples, 1), Bootstrap{}.Median(samples)
+	block, ordinary := Bootstrap(0).blocks(samples, 1), Bootstrap(0).Median(samples)
 	tolerance := 0.05 * (ordinary.High - ordinary.Low)
 	near(t, "low", block.Low, ordinary.Low, tolerance)
 	near(t, "high", block.High, ordinary.High, tolerance)
@@ -61,14 +61,12 @@ func TestBlockOfOne(t *testing.T) {
 func TestBlockEdges(t *testing.T) {
 	samples := []float64{1, 2, 3, 4, 5}
 	// A block of the whole circle only rotates it: every resample has the median 3.
-	if got := (Bootstrap{Resamples: 50}).Block(samples, 5); got != (Interval{3, 3}) {
+	if got := Bootstrap(50).blocks(samples, 5); got != (Interval{3, 3}) {
 		t.Errorf("Block of the whole run = %v, want {3 3}", got)
 	}
-	if got := (Bootstrap{Resamples: 50}).Block([]float64{7}, 0); got != (Interval{7, 7}) {
+	if got := Bootstrap(50).Block([]float64{7}); got != (Interval{7, 7}) {
 		t.Errorf("Block of one sample = %v, want {7 7}", got)
 	}
-	panics(t, "length below 0", func() { Bootstrap{}.Block(samples, -1) })
-	panics(t, "length above n", func() { Bootstrap{}.Block(samples, 6) })
 }
 
 func TestRankCountsMedian(t *testing.T) {
@@ -106,14 +104,14 @@ func TestBlockCoverage(t *testing.T) {
 		{0.9, 0.50, 0.95, 0.75},
 	} {
 		random := testSource(13)
-		bootstrap := Bootstrap{Resamples: 1000}
+		bootstrap := Bootstrap(1000)
 		var ordinary, block float64
 		for range sets {
 			samples := normalSeries(random, 200, test.rho, 0.01)
 			if bootstrap.Median(samples).Contains(1) {
 				ordinary += 1. / sets
 			}
-			if bootstrap.Block(samples, 0).Contains(1) {
+			if bootstrap.Block(samples).Contains(1) {
 				block += 1. / sets
 			}
 		}
@@ -130,7 +128,7 @@ func TestBlockCoverage(t *testing.T) {
 func BenchmarkBootstrapBlock(b *testing.B) {
 	samples := normalSeries(testSource(1), 100, 0.9, 0.01)
 	for b.Loop() {
-		Bootstrap{}.Block(samples, 0)
+		Bootstrap(0).Block(samples)
 	}
 }
 

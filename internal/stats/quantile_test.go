@@ -44,10 +44,10 @@ func TestBadSamples(t *testing.T) {
 	all := map[string]func([]float64){
 		"Median":           func(s []float64) { Median(s) },
 		"Quantile":         func(s []float64) { Quantile(s, 0.5) },
-		"Bootstrap.Median": func(s []float64) { Bootstrap{}.Median(s) },
+		"Bootstrap.Median": func(s []float64) { Bootstrap(0).Median(s) },
 		"MeanInterval":     func(s []float64) { MeanInterval(s, 0.95) },
-		"Bootstrap.Block":  func(s []float64) { Bootstrap{}.Block(s, 1) },
-		"BlockLength":      func(s []float64) { BlockLength(s) },
+		"Bootstrap.Block":  func(s []float64) { Bootstrap(0).Block(s) },
+		"BlockLength":      func(s []float64) { blockLength(s) },
 		"CliffsDelta":      func(s []float64) { CliffsDelta(good, s) },
 		"MannWhitney":      func(s []float64) { MannWhitney(good, s) },
 	}

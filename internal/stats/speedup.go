@@ -51,7 +51,6 @@ func roundRatios(baseline, candidate [][]float64) []float64 {
 // Hinkley 1997, section 3.8), which makes up for what few rounds hide. Baselines and
 // candidates have the same length.
 func (b Bootstrap) MeanSpeedupInterval(baselines, candidates [][][]float64) Interval {
-	b = b.withDefaults()
 	if len(baselines) != len(candidates) || len(baselines) == 0 {
 		panic("stats: Bootstrap.MeanSpeedupInterval: not as many baselines as candidates, or none")
 	}
@@ -64,7 +63,7 @@ func (b Bootstrap) MeanSpeedupInterval(baselines, candidates [][][]float64) Inte
 		}
 		all = append(all, newPairedRounds(baselines[i], candidates[i]))
 	}
-	random := b.source()
+	random := newSource()
 	return b.percentile(func() float64 {
 		sum := 0.0
 		for _, rounds := range all {

@@ -92,15 +92,15 @@ func TestMeanSpeedupInterval(t *testing.T) {
 		both := usual.contenders(random, 10, 2, 1)
 		slower, faster = append(slower, both[0]), append(faster, both[1])
 	}
-	single := Bootstrap{}.MeanSpeedupInterval(slower[:1], faster[:1])
+	single := Bootstrap(0).MeanSpeedupInterval(slower[:1], faster[:1])
 	if one := Speedup(slower[0], faster[0]); !single.Contains(one) || single.High-single.Low > 0.1 {
 		t.Errorf("one speedup of %v: %v", one, single)
 	}
-	all := Bootstrap{}.MeanSpeedupInterval(slower, faster)
+	all := Bootstrap(0).MeanSpeedupInterval(slower, faster)
 	if !all.Contains(2) || all.High-all.Low > 0.6*(single.High-single.Low) {
 		t.Errorf("eight speedups of 2: %v, where one alone is %v", all, single)
 	}
-	opposite := Bootstrap{}.MeanSpeedupInterval([][][]float64{slower[0], faster[1]}, [][][]float64{faster[0], slower[1]})
+	opposite := Bootstrap(0).MeanSpeedupInterval([][][]float64{slower[0], faster[1]}, [][][]float64{faster[0], slower[1]})
 	if !opposite.Contains(1) || opposite.High > 1.1 {
 		t.Errorf("2 and a half: %v", opposite)
 	}

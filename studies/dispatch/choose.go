@@ -294,7 +294,7 @@ func meanInterval(chosen, ideal [][][]float64, workloads int, enough bool) stats
 	case !enough:
 		return stats.Unbounded()
 	}
-	i := stats.Bootstrap{}.MeanSpeedupInterval(chosen, ideal)
+	i := stats.Bootstrap(0).MeanSpeedupInterval(chosen, ideal)
 	share := float64(len(chosen)) / float64(workloads)
 	return stats.Interval{Low: math.Pow(i.Low, share) - 1, High: math.Pow(i.High, share) - 1}
 }
