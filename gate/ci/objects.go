@@ -17,7 +17,7 @@ func (s *publishing) fetch(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", again{err}
 	case tip == "" && !s.apart():
-		return "", fmt.Errorf("%s has no branch %s", s.Remote, s.Branch)
+		return "", fmt.Errorf("origin has no branch %s", s.Branch)
 	}
 	return tip, nil
 }

@@ -18,16 +18,14 @@ import (
 	"pawl/objective/devices"
 )
 
-// Publication puts the baseline of this checkout and its history on a branch of a remote,
+// Publication puts the baseline of this checkout and its history on a branch of origin,
 // in a commit of their own. The checkout and its index are left as they are.
 type Publication struct {
 	// Baseline is the file; the history lies beside it.
 	Baseline string
-	// Branch is its name on the remote: [baseline.Branch], which is made where there is none and has
+	// Branch is its name there: [baseline.Branch], which is made where there is none and has
 	// nothing else, or the branch that is checked out.
 	Branch string
-	// Remote is the name of a remote; empty means origin.
-	Remote string
 	// Server and Token let git speak to the remote; both may be empty.
 	Server, Token string
 	// Attempts is how often a push is tried; 0 means 6.
@@ -59,7 +57,7 @@ type again struct{ error }
 // Run publishes. An error leaves the remote as it was, except one that says that the remote
 // could not be asked. Killed at any instant, it can be run again.
 func (p Publication) Run(ctx context.Context) (Published, error) {
-	p.Remote, p.Attempts = cmp.Or(p.Remote, "origin"), cmp.Or(p.Attempts, 6)
+	p.Attempts = cmp.Or(p.Attempts, 6)
 	p.Pause, p.Patience = cmp.Or(p.Pause, time.Second), cmp.Or(p.Patience, 2*time.Minute)
 	s, err := p.open(ctx)
 	if err != nil {
@@ -110,7 +108,6 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 	s := &publishing{Publication: p, root: root, name: name, history: path.Join(path.Dir(name), baseline.HistoryName)}
 	s.remote = git.Remote{
 		Folder:    root,
-		Name:      p.Remote,
 		Variables: git.Authorization(p.Server, p.Token),
 		Patience:  p.Patience,
 	}
@@ -133,7 +130,7 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 		return nil, err
 	}
 	if _, err := git.Resolve(ctx, root, git.Tracked(baseline.Branch)); err == nil && !p.apart() {
-		return nil, fmt.Errorf("%s has a branch %s, which the gate reads first: delete it, or publish there", p.Remote,
+		return nil, fmt.Errorf("origin has a branch %s, which the gate reads first: delete it, or publish there",
 			baseline.Branch)
 	}
 	s.base, err = s.fileAt(ctx, s.head)
@@ -155,8 +152,8 @@ func (s *publishing) attempt(ctx context.Context) (Published, error) {
 		err = failed
 	} else if !part {
 		return Published{},
-			fmt.Errorf("this checkout (%.12s) is no part of %s of %s (%.12s): what it has measured does not belong there",
-				s.head, s.Branch, s.Remote, tip)
+			fmt.Errorf("this checkout (%.12s) is no part of %s of origin (%.12s): what it has measured does not belong "+
+				"there", s.head, s.Branch, tip)
 	}
 	if err != nil {
 		return Published{}, err
@@ -267,10 +264,10 @@ func (s *publishing) fileAt(ctx context.Context, commit string) (*baseline.File,
 func (s *publishing) push(ctx context.Context, tip, commit string) error {
 	s.pushed = append(s.pushed, commit)
 	_, pushed := s.remote.Run(ctx, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no",
-		s.Remote, commit+":refs/heads/"+s.Branch)
-	listed, err := s.remote.Run(ctx, "ls-remote", s.Remote, "refs/heads/"+s.Branch)
+		"origin", commit+":refs/heads/"+s.Branch)
+	listed, err := s.remote.Run(ctx, "ls-remote", "origin", "refs/heads/"+s.Branch)
 	if err != nil {
-		return again{fmt.Errorf("%s cannot be asked what it has after the push: %w", s.Remote, err)}
+		return again{fmt.Errorf("origin cannot be asked what it has after the push: %w", err)}
 	}
 	now, _, _ := strings.Cut(string(listed), "\t")
 	switch {
@@ -285,7 +282,7 @@ func (s *publishing) push(ctx context.Context, tip, commit string) error {
 		}
 		return again{fmt.Errorf("%s has moved meanwhile", s.Branch)}
 	case pushed == nil:
-		return again{fmt.Errorf("%s accepted the push, and does not have it: %s is still at %.12s", s.Remote, s.Branch, now)}
+		return again{fmt.Errorf("origin accepted the push, and does not have it: %s is still at %.12s", s.Branch, now)}
 	}
 	return s.refusal(pushed)
 }
@@ -304,13 +301,12 @@ func (s *publishing) refusal(err error) error {
 	}
 	switch {
 	case strings.Contains(reason, "declined"): // by a hook, a protected branch or a rule
-		return fmt.Errorf("%s does not let this token move %s: %s. Exempt the branch from the rule, or give the workflow "+
-			"the token of an app that may pass it (the secret PAWL_TOKEN)", s.Remote, s.Branch, reason)
+		return fmt.Errorf("origin does not let this token move %s: %s. Exempt the branch from the rule, or give the workflow "+
+			"the token of an app that may pass it (the secret PAWL_TOKEN)", s.Branch, reason)
 	case strings.Contains(failed.Stderr, "403") || strings.Contains(failed.Stderr, "denied"):
-		return fmt.Errorf("%s does not let this token write (%w): the job needs the permission contents: write", s.Remote,
-			err)
+		return fmt.Errorf("origin does not let this token write (%w): the job needs the permission contents: write", err)
 	case reason != "":
-		return again{fmt.Errorf("%s refused the push: %s", s.Remote, reason)}
+		return again{fmt.Errorf("origin refused the push: %s", reason)}
 	}
 	return again{err}
 }

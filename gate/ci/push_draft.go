@@ -31,7 +31,6 @@ func (e *notOurs) Error() string {
 func (d Drafts) remote(ctx context.Context) (*remote, error) {
 	r := &remote{Remote: git.Remote{
 		Folder:    d.Folder,
-		Name:      "origin",
 		Variables: git.Authorization(d.Job.Server, d.Job.Token),
 		Patience:  patience,
 	}}

@@ -124,9 +124,9 @@ func Has(ctx context.Context, folder, tip, commit string) (bool, error) {
 	return err == nil, err
 }
 
-// Remote is a remote of the repository that a folder is in.
+// Remote is the origin of the repository that a folder is in.
 type Remote struct {
-	Folder, Name string
+	Folder string
 	// Variables are those of RunWith, such as an [Authorization].
 	Variables []string
 	// Patience bounds each call.
@@ -146,8 +146,8 @@ func Tracked(branch string) string { return "refs/remotes/origin/" + branch }
 // Fetch returns the commit that a branch of the remote is at, with its history; empty where
 // there is no such branch.
 func (r Remote) Fetch(ctx context.Context, branch string) (string, error) {
-	tracked := "refs/remotes/" + r.Name + "/" + branch
-	_, err := r.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", r.Name,
+	tracked := Tracked(branch)
+	_, err := r.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "origin",
 		"+refs/heads/"+branch+":"+tracked)
 	var failed *Error
 	switch {

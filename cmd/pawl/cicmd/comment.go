@@ -14,16 +14,8 @@ import (
 	"pawl/internal/escape"
 )
 
-// commentOptions are the flags of pawl ci comment.
-type commentOptions struct {
-	report string
-	pull   int
-	// skipped says that there was nothing to gate.
-	skipped bool
-}
-
 func commentCommand(env console.Environment) *cli.Command {
-	var o commentOptions
+	var o ci.Comment
 	return &cli.Command{
 		Name:  "comment",
 		Usage: "tell a pull request what the gate found, in one comment and a check",
@@ -34,34 +26,33 @@ func commentCommand(env console.Environment) *cli.Command {
 				"that may only read, as in a pull request from a fork, it says so and succeeds.",
 			"pawl ci comment --pull 12", "0 done, or nothing to tell", "3 GitHub or the report failed", "64 usage"),
 		Flags: []cli.Flag{
-			console.Text("report", &o.report, filepath.Join("results", reporting.JSONName),
+			console.Text("report", &o.Report, filepath.Join("results", reporting.JSONName),
 				"the gate's report, as JSON, in this `FILE`"),
-			console.NumberOr("pull", &o.pull, 1, "that of the event", "the `NUMBER` of the pull request"),
-			console.Switch("skipped", &o.skipped, "there was nothing to gate: an older comment says so"),
+			console.NumberOr("pull", &o.Pull, 1, "that of the event", "the `NUMBER` of the pull request"),
+			console.Switch("skipped", &o.Skipped, "there was nothing to gate: an older comment says so"),
 		},
 		Action: console.Alone(func(ctx context.Context) error { return runCIComment(ctx, env, o) }),
 	}
 }
 
-func runCIComment(ctx context.Context, env console.Environment, o commentOptions) error {
-	job := ci.JobOf(env.Getenv)
-	if o.pull == 0 {
+func runCIComment(ctx context.Context, env console.Environment, c ci.Comment) error {
+	c.Job = ci.JobOf(env.Getenv)
+	if c.Pull == 0 {
 		var err error
-		if o.pull, err = job.Pull(); err != nil {
+		if c.Pull, err = c.Job.Pull(); err != nil {
 			return err
 		}
 	}
-	if o.pull == 0 {
+	if c.Pull == 0 {
 		fmt.Fprintln(env.Stdout, "no pull request caused this run: nothing to comment on")
 		return nil
 	}
-	client, err := job.Client(env.Notice)
+	client, err := c.Job.Client(env.Notice)
 	if err != nil {
 		return err
 	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	c := ci.Comment{Report: o.report, Pull: o.pull, Job: job, Skipped: o.skipped}
 	said, err := c.Publish(ctx, client)
 	checked, failed := c.Check(ctx, client)
 	for _, sentence := range []string{said, checked} {
