@@ -40,7 +40,9 @@ func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 	put(entry("both", "theirs"), entry("another", "theirs")) // while ours measures
 
 	r := &run{
-		Options: Options{Setting: Setting{Baseline: path}, Policy: &policy.File{}, Exit: func(*reporting.Report) int { return 0 }},
+		Options: Options{
+			Setting: Setting{Baseline: path}, Policy: &policy.File{}, Exit: func(*reporting.Report) int { return 0 },
+		},
 		file:    file, current: baseline.New(),
 	}
 	for _, e := range []baseline.Entry{entry("both", "ours"), entry("new", "ours")} {
