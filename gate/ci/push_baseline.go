@@ -301,8 +301,8 @@ func (s *publishing) refusal(err error) error {
 	}
 	switch {
 	case strings.Contains(reason, "declined"): // by a hook, a protected branch or a rule
-		return fmt.Errorf("origin does not let this token move %s: %s. Exempt the branch from the rule, or give the workflow "+
-			"the token of an app that may pass it (the secret PAWL_TOKEN)", s.Branch, reason)
+		return fmt.Errorf("origin does not let this token move %s: %s. Exempt the branch from the rule, or give the "+
+			"workflow the token of an app that may pass it (the secret PAWL_TOKEN)", s.Branch, reason)
 	case strings.Contains(failed.Stderr, "403") || strings.Contains(failed.Stderr, "denied"):
 		return fmt.Errorf("origin does not let this token write (%w): the job needs the permission contents: write",
 			err)

@@ -43,7 +43,7 @@ func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 		Options: Options{
 			Setting: Setting{Baseline: path}, Policy: &policy.File{}, Exit: func(*reporting.Report) int { return 0 },
 		},
-		file:    file, current: baseline.New(),
+		file: file, current: baseline.New(),
 	}
 	for _, e := range []baseline.Entry{entry("both", "ours"), entry("new", "ours")} {
 		err := r.add(outcome{
