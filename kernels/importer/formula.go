@@ -16,10 +16,17 @@ import (
 var token = regexp.MustCompile(
 	`^\s*([A-Za-z_]\w*(?:\[\d\])?|\d+\.\d*(?:[eE][-+]?\d+)?|\d+|\*\*|//|<=|>=|==|!=|&&|\|\||[-+*/%<>()!,])`)
 
+// roundedUp is (a + b - 1) // b; a product b has brackets.
+var roundedUp = regexp.MustCompile(`^\s*\(([^-()/%]+)\+([^-+()/%]+)-\s*1\s*\)\s*//\s*(\w+|\([^()]+\))\s*$`)
+
 // formula writes an expression of the file in pawl's words: parameters stay, the file's
 // constants become numbers. What could mean something else is an error.
 func (p *problem) formula(d *description, text string) (string, error) {
 	var words []string
+	bare := strings.NewReplacer(" ", "", "(", "", ")", "")
+	if up := roundedUp.FindStringSubmatch(text); up != nil && bare.Replace(up[2]) == bare.Replace(up[3]) {
+		text = fmt.Sprintf("cdiv(%s, %s)", up[1], up[2])
+	}
 	negative, divides, real := strings.Contains(text, "-"), false, false
 	for rest := strings.TrimSpace(text); rest != ""; {
 		match := token.FindStringSubmatch(rest)
@@ -40,7 +47,7 @@ func (p *problem) formula(d *description, text string) (string, error) {
 			continue
 		case word == "//":
 			word, divides = "/", true
-		case word == "%":
+		case word == "%", word == "cdiv":
 			divides = true
 		case word == "and", word == "or", word == "not", word == "min", word == "max", word == "abs",
 			!identifier.MatchString(word) && !constant:

@@ -163,16 +163,35 @@ func TestFormulasOfT1(t *testing.T) {
 	for text, want := range map[string]string{
 		"A*N // 2": "A * 64 / 2", "A<=2 and not (A==1)": "A <= 2 and not ( A == 1 )", "A - 1": "A - 1",
 		"max(A, 2)": "max ( A , 2 )", "N % ((A * N) / A) == 0": "64 % ( ( A * 64 ) / float(A) ) == 0",
-		"N / (A + 1)": "64 / float( A + 1 )",
+		"N / (A + 1)": "64 / float( A + 1 )", "(N + A - 1) // A": "cdiv ( 64 , A )",
+		"(N+M + A*2 - 1) // (A * 2)": "cdiv ( 64 + M , A * 2 )",
 	} {
 		if got, err := p.formula(d, text); err != nil || got != want {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"A / max(A, 2)", "A ** 2", "(A - 3) % 2", "(A-3) // 2", "B", "name", "A if A else 1",
+	for _, text := range []string{"A / max(A, 2)", "A ** 2", "(A - 3) % 2", "(N + A - 1) // N", "(N + A - 1) // A * 2", "(A-3) // 2", "B", "name", "A if A else 1",
 		"A; 1", "exec(1)", "A[0]"} {
 		if got, err := p.formula(d, text); err == nil {
 			t.Errorf("%s is written as %s", text, got)
+		}
+	}
+}
+
+// What a kernel reads and writes begins with what the file fills it with.
+func TestArgumentsOfT1ThatAreReadAndWritten(t *testing.T) {
+	p, d := &problem{}, &description{}
+	for _, fill := range []string{"Random", "Constant"} {
+		p.Kernel.Arguments = append(p.Kernel.Arguments, t1Argument{Name: strings.ToLower(fill), Type: "float",
+			Memory: "Vector", Access: "ReadWrite", Fill: fill, Value: json.Number("2"), Size: json.Number("8"), Output: true})
+	}
+	p.Kernel.Arguments = append(p.Kernel.Arguments, t1Argument{Name: "i", Type: "int32", Memory: "Vector",
+		Access: "readwrite", Fill: "Random", Size: json.Number("8")})
+	p.arguments(d)
+	for i, want := range []string{"inout: true, fill: uniform, range: [0, 2]", "inout: true, fill: 2",
+		"inout: true, fill: uniform"} {
+		if got := d.args[i].yaml(); !strings.HasSuffix(got, want) || len(d.gaps) > 0 {
+			t.Errorf("%s, gaps %q", got, d.gaps)
 		}
 	}
 }

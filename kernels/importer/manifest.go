@@ -179,12 +179,13 @@ func (a argument) yaml() (text string) {
 	if a.answer != "" {
 		defer func() { text += ", answer: " + quote(a.answer) }()
 	}
+	if a.inout {
+		parts = append(parts, "inout: true")
+	}
 	switch {
-	case a.inout:
-		parts = append(parts, "inout: true", "from: "+quote(a.file))
-	case a.out && a.init != "":
+	case a.out && !a.inout && a.init != "":
 		parts = append(parts, "out: true", "init: "+a.init)
-	case a.out:
+	case a.out && !a.inout:
 		parts = append(parts, "out: true")
 	case a.file != "":
 		parts = append(parts, "from: "+quote(a.file))
@@ -194,6 +195,8 @@ func (a argument) yaml() (text string) {
 		parts = append(parts, "fill: "+a.constant)
 	case a.low != "":
 		parts = append(parts, "fill: uniform", fmt.Sprintf("range: [%s, %s]", quote(a.low), quote(a.high)))
+	case a.inout:
+		parts = append(parts, "fill: uniform")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -275,10 +275,9 @@ func (p *problem) arguments(d *description) {
 
 func (d *description) fill(a *argument, given t1Argument) {
 	number := fmt.Sprint(given.Value)
+	a.inout = a.out && strings.EqualFold(given.Access, "ReadWrite")
 	switch fill := strings.ToLower(given.Fill); {
-	case a.out && strings.EqualFold(given.Access, "ReadWrite"):
-		d.lacks(a, "argument %s is read and written: the kernel starts from what outputs hold otherwise", a.name)
-	case a.out, a.zeros, fill == "random" && (given.Value == nil || !strings.HasPrefix(a.element, "f")):
+	case a.out && !a.inout, a.zeros, fill == "random" && (given.Value == nil || !strings.HasPrefix(a.element, "f")):
 	case fill == "random" && regexpNumber.MatchString(number):
 		a.low, a.high = "0", number
 	case fill == "constant" && regexpNumber.MatchString(number):
