@@ -229,10 +229,10 @@ func listed(text string) (values []any, err error) {
 			env := space.Environment{match[2]: int(n)}
 			if match[4] != "" {
 				kept, err := calculated(match[4], env, space.Condition)
-				if err != nil || kept == 0 {
-					if err != nil {
-						return nil, err
-					}
+				if err != nil {
+					return nil, err
+				}
+				if kept == 0 {
 					continue
 				}
 			}

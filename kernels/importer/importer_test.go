@@ -170,7 +170,8 @@ func TestFormulasOfT1(t *testing.T) {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"A / max(A, 2)", "A ** 2", "(A - 3) % 2", "(N + A - 1) // N", "(N + A - 1) // A * 2", "(A-3) // 2", "B", "name", "A if A else 1",
+	for _, text := range []string{"A / max(A, 2)", "A ** 2", "(A - 3) % 2", "(N + A - 1) // N",
+		"(N + A - 1) // A * 2", "(A-3) // 2", "B", "name", "A if A else 1",
 		"A; 1", "exec(1)", "A[0]"} {
 		if got, err := p.formula(d, text); err == nil {
 			t.Errorf("%s is written as %s", text, got)

@@ -238,7 +238,6 @@ func (p *problem) arguments(d *description) {
 				d.lacks(&made, "the value of %s is %v", made.name, a.Value)
 			}
 		case "vector":
-			made.shape = []int64{1}
 			var n int64
 			var names []string
 			text, err := p.formula(d, fmt.Sprint(a.Size))

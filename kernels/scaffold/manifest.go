@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/internal/collect"
 	"pawl/kernels"
 )
 
@@ -71,11 +70,10 @@ func (d *description) manifest() string {
 		numbers++
 	}
 	if len(d.macros)+numbers == 0 {
-		name, values, flag := "LEVEL", "[1, 2, 3]", "-O{LEVEL}"
+		name, values, fallback, flag := "LEVEL", "[1, 2, 3]", 2, "-O{LEVEL}"
 		if d.backend == kernels.CUDA {
-			name, values, flag = "REGISTERS", "[64, 128, 255]", "-maxrregcount={REGISTERS}"
+			name, values, fallback, flag = "REGISTERS", "[64, 128, 255]", 255, "-maxrregcount={REGISTERS}"
 		}
-		fallback := map[string]int{"LEVEL": 2, "REGISTERS": 255}[name]
 		line("  %s: {values: %s, default: %d}%s", name, values, fallback,
 			d.todo("%s, so that a compiler flag is tuned", d.noMacro()))
 		flags = flag
@@ -90,7 +88,7 @@ func (d *description) manifest() string {
 	}
 	within := d.within()
 	for _, dim := range dims {
-		usual := size(longest)
+		usual := max(32, map[int]int{1: 4096, 2: 128}[longest]) // a buffer over all dimensions is small
 		if within[dim] != "" {
 			usual = 5
 		}
@@ -177,17 +175,6 @@ func (d *description) dimension(p parameter) string {
 	return name
 }
 
-// size keeps a buffer over all dimensions small.
-func size(dims int) int {
-	switch dims {
-	case 1:
-		return 4096
-	case 2:
-		return 128
-	}
-	return 32
-}
-
 // shape is what the indices of an array tell, or room for all.
 func (d *description) shape(p parameter) []string {
 	if p.shape != nil {
@@ -262,6 +249,4 @@ func (d *description) launch(line func(string, ...any), dims []string) {
 	line("  block: [%s]", block)
 }
 
-func list(values []int64) string {
-	return "[" + strings.Join(collect.Each(values, func(v int64) string { return fmt.Sprint(v) }), ", ") + "]"
-}
+func list(values []int64) string { return strings.ReplaceAll(fmt.Sprint(values), " ", ", ") }

@@ -45,9 +45,12 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	if err := acrossText(w, s); err != nil {
 		return err
 	}
-	f := s.Search
+	f, abandoned := s.Search, ""
+	if f.Abandoned > 0 { // they were compiling when the search ended
+		abandoned = fmt.Sprintf(", %d abandoned at the end", f.Abandoned)
+	}
 	fmt.Fprintf(w, "\n%s in %.0f s: %d measured, %d failed%s%s\n", page.Count(f.Asked, "trial"), f.Seconds, f.OK,
-		f.Failed, failureText(s), abandonedText(f.Abandoned))
+		f.Failed, failureText(s), abandoned)
 	if text := regretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}
@@ -81,14 +84,6 @@ func timedRow(s *Summary, t Named) []string {
 		row[5] = page.WholePercent(*t.Best)
 	}
 	return row
-}
-
-// abandonedText counts the trials that were compiling when the search ended.
-func abandonedText(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d abandoned at the end", n)
 }
 
 func failureText(s *Summary) string {
