@@ -83,16 +83,16 @@ func advise(s *Summary) Advice {
 		return Advice{Unproven,
 			fmt.Sprintf("Nothing is decided after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("goes on"))}
 	case e.Speedup < noiseSpeedup && e.Interval.High >= claimSpeedup:
-		return Advice{Unproven, "Nothing is decided: the 95 % interval reaches from no gain to a large one. Measure longer " +
-			"(--rounds, --budget), on a quieter machine if you can."}
+		return Advice{Unproven, "Nothing is decided: the 95 % interval reaches from no gain to a large one. On a quieter " +
+			"machine if you can, " + s.confirms("measures longer")}
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise,
 			fmt.Sprintf("The best point is less than %s %s than the default, which is probably noise: not worth applying.",
 				page.WholePercent(noiseSpeedup-1), s.better())}
 	case e.Interval.Low <= 1:
 		return Advice{Unproven,
-			fmt.Sprintf("The best point measured %s, but the 95 %% interval includes no gain at all. Measure longer "+
-				"(--rounds, --budget) before applying it.", s.better())}
+			fmt.Sprintf("The best point measured %s, but the 95 %% interval includes no gain at all: do not apply it yet. %s",
+				s.better(), s.confirms("measures longer"))}
 	case e.Speedup >= claimSpeedup && e.Interval.Low > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply,
 			fmt.Sprintf("Worth applying: %s than the default by more than %s over the whole 95 %% interval.", s.better(),
