@@ -29,9 +29,8 @@ type trialPage struct {
 }
 
 type roundRow struct {
-	Phase         string
-	Number        int
-	Time, Samples string
+	Phase, Time, Samples string
+	Number               int
 }
 
 func (s *Server) trial(r *http.Request) (page, error) {
