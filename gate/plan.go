@@ -94,12 +94,15 @@ func (r *run) plan(ctx context.Context) ([]Analysis, *Decision, error) {
 }
 
 // tooSmall is the decision where the budget is over before anything could be
-// proven.
+// proven. A budget that would do at the usual pace was taken by a machine that stalled.
 func (r *run) tooSmall(needed time.Duration, rounds int) Decision {
-	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf(
-		"the budget of %v is too small to prove anything: %d rounds are the fewest, and take about %v with one sample a "+
-			"process; budget: %v would do",
-		r.policy.Budget, rounds, roundUp(needed), roundUp(needed*5/4))}
+	reason := fmt.Sprintf("the budget of %v is too small to prove anything: %d rounds are the fewest, and take about %v "+
+		"with one sample a process; budget: %v would do", r.policy.Budget, rounds, roundUp(needed), roundUp(needed*5/4))
+	if needed*5/4 <= r.policy.Budget {
+		reason = fmt.Sprintf("the budget of %v was over before %d rounds, which take about %v at the usual pace: the machine "+
+			"stalled; run it again", r.policy.Budget, rounds, roundUp(needed))
+	}
+	return Decision{Verdict: Inconclusive, Reason: reason}
 }
 
 // roundUp makes a time that a person would write: whole seconds, or tenths below
