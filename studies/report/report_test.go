@@ -349,6 +349,22 @@ func TestGainsAreCalledWhatTheyAre(t *testing.T) {
 	}
 }
 
+// Two times that do not divide to the speedup beside them are explained.
+func TestASpeedupThatIsNoRatioIsExplained(t *testing.T) {
+	s := &Summary{
+		Default: &Timed{Milliseconds: 12}, Winner: &Timed{Milliseconds: 4},
+		Evidence: &Evidence{Speedup: 2.3, Interval: stats.Interval{Low: 2, High: 2.5}},
+	}
+	const text = "with a ratio of 3.00. The speedup compares them round by round"
+	if got := strings.Join(warnings(s), " "); !strings.Contains(got, text) {
+		t.Errorf("%s", got)
+	}
+	s.Evidence.Interval.High = 3.1
+	if got := strings.Join(warnings(s), " "); strings.Contains(got, "ratio") {
+		t.Errorf("%s", got)
+	}
+}
+
 // Any finalist will do only where all are as fast as the fastest.
 func TestSlowFinalistsAreNotAsGood(t *testing.T) {
 	for want, times := range map[string][]float64{

@@ -78,6 +78,9 @@ func warnings(s *Summary) []string {
 	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
 		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
 	}
+	if text := s.unpaired(); text != "" {
+		found = append(found, text)
+	}
 	for name, t := range s.sides() {
 		if drift := page.Drift(t.Drift, t.Variation); drift != "" {
 			found = append(found, fmt.Sprintf("Inside a round, the %s %s.", name, drift))
@@ -96,6 +99,19 @@ func warnings(s *Summary) []string {
 				s.Study.Space.Valid))
 	}
 	return found
+}
+
+// unpaired explains a speedup that is not the ratio of the two times beside it.
+func (s *Summary) unpaired() string {
+	e := s.Evidence
+	if e == nil || s.Default == nil || s.Winner == nil || !e.Interval.Bounded() {
+		return ""
+	}
+	if ratio := s.Default.Milliseconds / s.Winner.Milliseconds; ratio < e.Interval.Low || ratio > e.Interval.High {
+		return fmt.Sprintf("The two values are medians over all rounds, with a ratio of %.2f. The speedup compares them round "+
+			"by round, because the machine's speed changed.", ratio)
+	}
+	return ""
 }
 
 // tooClose says which finalists no measurement tells apart: those within the noise of the fastest.
