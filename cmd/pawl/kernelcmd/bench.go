@@ -154,9 +154,8 @@ func (r benchReport) print(w io.Writer) {
 			"%.1f %%)\n",
 		r.Kernel, r.Workload, r.Point, r.Environment.Measure.Text(r.Milliseconds), r.Environment.Measure.Interval(r.Interval),
 		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
-	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", r.Environment.Measure.Text(r.P50),
-		r.Environment.Measure.Text(r.P95),
-		r.Environment.Measure.Text(r.P99), r.Environment.Measure.Text(r.Least), 100*r.Drift)
+	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s\n", r.Environment.Measure.Text(r.P50),
+		r.Environment.Measure.Text(r.P95), r.Environment.Measure.Text(r.P99), r.Environment.Measure.Text(r.Least))
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
 	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
 		if line != "" && line != page.Unknown {
