@@ -99,8 +99,8 @@ func (r *run) tooSmall(needed time.Duration, rounds int) Decision {
 	reason := fmt.Sprintf("the budget of %v is too small to prove anything: %d rounds are the fewest, and take about %v "+
 		"with one sample a process; budget: %v would do", r.policy.Budget, rounds, roundUp(needed), roundUp(needed*5/4))
 	if needed*5/4 <= r.policy.Budget {
-		reason = fmt.Sprintf("the budget of %v was over before %d rounds, which take about %v at the usual pace: the machine "+
-			"stalled; run it again", r.policy.Budget, rounds, roundUp(needed))
+		reason = fmt.Sprintf("the budget of %v was over before %d rounds, which take about %v at the usual pace: the "+
+			"machine stalled; run it again", r.policy.Budget, rounds, roundUp(needed))
 	}
 	return Decision{Verdict: Inconclusive, Reason: reason}
 }

@@ -108,8 +108,8 @@ func (s *Summary) unpaired() string {
 		return ""
 	}
 	if ratio := s.Default.Milliseconds / s.Winner.Milliseconds; ratio < e.Interval.Low || ratio > e.Interval.High {
-		return fmt.Sprintf("The two values are medians over all rounds, with a ratio of %.2f. The speedup compares them round "+
-			"by round, because the machine's speed changed.", ratio)
+		return fmt.Sprintf("The two values are medians over all rounds, with a ratio of %.2f. The speedup compares them "+
+			"round by round, because the machine's speed changed.", ratio)
 	}
 	return ""
 }
