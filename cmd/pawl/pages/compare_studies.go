@@ -80,23 +80,23 @@ func (d *comparePage) fill() {
 		}
 	}
 	row("kernel and workload", func(s *report.Summary) string { return s.Study.Kernel + ", " + s.Study.Workload })
+	row("verdict", (*report.Summary).Standing)
+	row("speedup over the default", func(s *report.Summary) string {
+		if s.Evidence == nil {
+			return pages.Unknown
+		}
+		return fmt.Sprintf("%.2f× (%s)", s.Evidence.Speedup, pages.RatioInterval(s.Evidence.Interval))
+	})
+	row("default", func(s *report.Summary) string { return timedText(s, s.Default) })
+	row("winner", func(s *report.Summary) string { return timedText(s, s.Winner) })
 	row("device", func(s *report.Summary) string { return s.Study.Environment.Device })
 	row("when", func(s *report.Summary) string { return s.Study.Created.UTC().Format("2006-01-02 15:04 MST") })
 	row("sampler", func(s *report.Summary) string { return s.Study.Sampler })
 	row("compiler", func(s *report.Summary) string { return s.Study.Environment.Compiler })
 	row("driver", func(s *report.Summary) string { return s.Study.Environment.Driver })
 	row("sources", func(s *report.Summary) string { return s.Study.Source })
-	row("verdict", (*report.Summary).Standing)
 	row("trials", func(s *report.Summary) string {
 		return fmt.Sprintf("%d, %d failed, in %s", s.Search.Asked, s.Search.Failed, pages.Seconds(s.Search.Seconds))
-	})
-	row("default", func(s *report.Summary) string { return timedText(s, s.Default) })
-	row("winner", func(s *report.Summary) string { return timedText(s, s.Winner) })
-	row("speedup over the default", func(s *report.Summary) string {
-		if s.Evidence == nil {
-			return pages.Unknown
-		}
-		return fmt.Sprintf("%.2f× (%s)", s.Evidence.Speedup, pages.RatioInterval(s.Evidence.Interval))
 	})
 	var winners []report.Measured
 	for _, s := range d.Columns {
