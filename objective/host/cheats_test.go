@@ -316,12 +316,20 @@ func TestCheatsAreNotTimed(t *testing.T) {
 				}
 				return
 			}
-			// Where its thread gets no processor, it does its work itself and takes the time.
-			worked := func(o objective.Outcome) bool { return mode == "ahead" && stat(o) > good.Milliseconds()/2 }
+			// On a busy machine a launch may last until the thread has done the work, or do it itself: that takes the
+			// time, and nothing is gained.
+			threaded := mode == "ahead" || mode == "behind" || mode == "unfinished"
+			worked := func(o objective.Outcome) bool { return threaded && stat(o) > good.Milliseconds()/2 }
 			if f := outcome.Failure; !worked(outcome) && (f == nil || !matches(want, f.Reason)) {
 				t.Errorf("%v, %v, want %s", f, outcome.Samples, want)
 			}
+			// Of five samples four launches are compared: one that is right by chance passes a round, and not the six that
+			// a winner has at least.
 			sampled, err := b.Sample(t.Context(), b.prepare(t, "MODE="+mode), 5)
+			for round := 1; round < 6 && err == nil && sampled.Failure == nil; round++ {
+				b.Refresh()
+				sampled, err = b.Sample(t.Context(), b.prepare(t, "MODE="+mode), 5)
+			}
 			if err != nil || !worked(sampled) && (sampled.Failure == nil || sampled.Samples != nil) {
 				t.Errorf("sampled: %+v, %v", sampled, err)
 			}
