@@ -221,7 +221,8 @@ func (b *browser) home() {
 	if up, down := sort(), sort(); !strings.HasPrefix(up, "attention") || !strings.HasPrefix(down, "scale") {
 		b.t.Errorf("sorted up %q is first, sorted down %q", up, down)
 	}
-	if copied := ask[string](b, `document.querySelector("button.copy").dataset.copy`); !strings.HasPrefix(copied, "pawl ") {
+	copied := ask[string](b, `document.querySelector("button.copy").dataset.copy`)
+	if !strings.HasPrefix(copied, "pawl ") {
 		b.t.Errorf("%q is copied", copied)
 	}
 	b.look(390, "light")

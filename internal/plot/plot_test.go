@@ -180,9 +180,11 @@ func TestBars(t *testing.T) {
 
 // A label at an end of the axis is moved into the picture.
 func TestLabelsStayInThePicture(t *testing.T) {
-	svg := wellFormed(t, Bars{Name: "n", X: Axis{High: 100, Ticks: []Tick{{0, "250 µs"}, {50, "300 µs"}, {100, "350 µs"}}},
+	ticks := []Tick{{0, "250 µs"}, {50, "300 µs"}, {100, "350 µs"}}
+	svg := wellFormed(t, Bars{Name: "n", X: Axis{High: 100, Ticks: ticks},
 		Rows: []Bar{{Label: "default", Color: Best}}}.Picture())
-	wants(t, svg, `<text x="12.7" y="63" text-anchor="middle">250 µs`, `<text x="188" y="63" text-anchor="middle">300 µs`,
+	wants(t, svg, `<text x="12.7" y="63" text-anchor="middle">250 µs`,
+		`<text x="188" y="63" text-anchor="middle">300 µs`,
 		`<text x="363.3" y="63" text-anchor="middle">350 µs`)
 }
 
