@@ -39,6 +39,31 @@ func (d Drafts) weeks(m *page.Markdown, this, last *report.Summary) {
 			}
 			return fmt.Sprintf("%.2f× (%s)", s.Evidence.Speedup, page.RatioInterval(s.Evidence.Interval))
 		}),
+		row("left to gain, the model guessed", func(s *report.Summary) string {
+			if s.Study.Regret == nil {
+				return page.Unknown
+			}
+			text := "at most " + page.Percent(s.Study.Regret.Left)
+			if found, known := foundSince(this, s); known {
+				text += fmt.Sprintf("; %s was found since", page.Percent(max(0, found)))
+			}
+			return text
+		}),
 	}
 	m.Table(header, rows)
+}
+
+// foundSince is the share of time that this winner saves over the last one. Each was measured beside its own default,
+// so that it is known where the default is the same, or was the last winner.
+func foundSince(this, last *report.Summary) (share float64, known bool) {
+	if this == last || this.Evidence == nil || last.Evidence == nil {
+		return 0, false
+	}
+	switch this.Default.Point {
+	case last.Winner.Point:
+		return 1 - 1/this.Evidence.Speedup, true
+	case last.Default.Point:
+		return 1 - last.Evidence.Speedup/this.Evidence.Speedup, true
+	}
+	return 0, false
 }

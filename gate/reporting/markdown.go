@@ -77,7 +77,7 @@ func (r Result) Cells() Cells {
 
 // Smallest writes the smallest regression that would have been seen; it is empty
 // where nothing was measured together.
-func Smallest(r Result) string {
+func (r Result) Smallest() string {
 	switch {
 	case r.Method != gate.Interleaved || r.Evidence == nil || r.Verdict == gate.Regression: // which was seen
 		return ""
@@ -220,7 +220,7 @@ func (m *markdown) details(r Result) {
 		}
 		m.Line("  Measured: %s%s.", r.Method, rounds)
 	}
-	if seen := Smallest(r); seen != "" {
+	if seen := r.Smallest(); seen != "" {
 		m.Line("  The smallest regression that would have been seen: %s.", seen)
 	}
 	if c := r.Control; c != nil {

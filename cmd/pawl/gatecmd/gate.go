@@ -192,7 +192,7 @@ func printGate(env console.Environment, o options, r *reporting.Report, written 
 	fmt.Fprintln(w)
 	for _, s := range r.Results {
 		fmt.Fprintf(w, "%s: %s\n", s.Config(), escape.Line(s.Reason))
-		if seen := reporting.Smallest(s); seen != "" {
+		if seen := s.Smallest(); seen != "" {
 			fmt.Fprintf(w, "  the smallest regression that would have been seen: %s\n", seen)
 		}
 		for _, note := range s.Notes {

@@ -22,7 +22,7 @@ type gatePage struct {
 	Trends   []gateTrend
 	Run      *gates.Report
 	Headline string
-	Results  []gateResult
+	Results  []gates.Result
 	Cost     string
 	Damaged  int
 }
@@ -30,7 +30,6 @@ type gatePage struct {
 // gateEntry is what a configuration is held to.
 type gateEntry struct {
 	baseline.Entry
-	Time, Commit string
 	// Erosion is against the best that was ever accepted; empty where that is this.
 	Erosion string
 }
@@ -38,22 +37,8 @@ type gateEntry struct {
 type gateTrend struct {
 	Name   string
 	Figure report.Figure
-	Events []gateEvent // newest first
+	Events []baseline.Event // newest first
 	More   int
-}
-
-type gateEvent struct {
-	baseline.Event
-	When, Commit, Time, Changed string
-	Fails                       bool
-}
-
-type gateResult struct {
-	gates.Result
-	gates.Cells
-	Name  string
-	Fails bool
-	Seen  string
 }
 
 // mostEvents is how much of a history is listed; the picture has all of it.
@@ -68,11 +53,7 @@ func (s *Server) gate(r *http.Request) (page, error) {
 		file = baseline.New()
 	}
 	for _, e := range file.Entries {
-		entry := gateEntry{
-			Entry:  e.Entry,
-			Time:   e.Objective.Text(e.Median) + " (" + e.Objective.Interval(e.Interval) + ")",
-			Commit: gates.ShortCommit(e.Commit),
-		}
+		entry := gateEntry{Entry: e.Entry}
 		if e.Best != nil {
 			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/e.Best.Median),
 				e.Objective.Text(e.Best.Median))
@@ -101,24 +82,9 @@ func newGateTrend(t gates.Trend) gateTrend {
 			Picture: t.Picture(),
 		},
 	}
-	for _, e := range slices.Backward(t.Events) {
-		if len(made.Events) == mostEvents {
-			made.More = len(t.Events) - mostEvents
-			break
-		}
-		event := gateEvent{
-			Event:   e,
-			When:    e.Time.UTC().Format("2006-01-02 15:04"),
-			Commit:  gates.ShortCommit(e.Commit),
-			Time:    e.Objective.Text(e.Median),
-			Fails:   e.Verdict.Fails(),
-			Changed: pages.Unknown,
-		}
-		if e.Change != nil {
-			event.Changed = pages.Change(*e.Change)
-		}
-		made.Events = append(made.Events, event)
-	}
+	made.More = max(0, len(t.Events)-mostEvents)
+	made.Events = slices.Clone(t.Events[made.More:])
+	slices.Reverse(made.Events)
 	return made
 }
 
@@ -135,14 +101,5 @@ func (d *gatePage) run(path string) {
 	if last.Cost != nil {
 		d.Cost = last.Cost.String()
 	}
-	for _, result := range last.FailuresFirst() {
-		d.Results = append(d.Results,
-			gateResult{
-				Result: result,
-				Cells:  result.Cells(),
-				Name:   result.Config(),
-				Fails:  result.Verdict.Fails(),
-				Seen:   gates.Smallest(result),
-			})
-	}
+	d.Results = last.FailuresFirst()
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	gates "pawl/gate/reporting"
 	"pawl/internal/escape"
 	pages "pawl/internal/page"
 	"pawl/studies"
@@ -56,6 +57,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 		return template.HTML(out.String()), err
 	},
 	"count":    pages.Count,
+	"commit":   gates.ShortCommit,
+	"change":   pages.Change,
 	"point":    report.Breakable,
 	"speed":    func(x float64) string { return fmt.Sprintf("%.2f×", x) },
 	"duration": func(d time.Duration) string { return d.Round(time.Second).String() },
