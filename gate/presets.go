@@ -40,6 +40,10 @@ type Policy struct {
 	LockClocks int `json:"lock_clocks,omitempty"`
 }
 
+// DefaultTail is the presets'. It is wider than the limit of the median because the
+// slowest calls vary more.
+var DefaultTail = TailLimits{P95: 0.10, P99: 0.20}
+
 // Presets are the policies that a file may begin from. Their rounds are whole blocks of
 // orders.
 var Presets = map[string]Policy{

@@ -18,10 +18,6 @@ type TailLimits struct {
 	Fail bool `json:"fail,omitempty"`
 }
 
-// DefaultTail is the presets'. It is wider than the limit of the median because the
-// slowest calls vary more.
-var DefaultTail = TailLimits{P95: 0.10, P99: 0.20}
-
 // Tail compares the slowest calls of two arms. Two kernels with the same median are
 // not the same for those who wait for the slowest of many calls.
 type Tail struct {
