@@ -174,8 +174,8 @@ func rivalsAnswer(results []*rivals.Result) error {
 // chosen returns the points that the flags name, or the last winner and the default.
 func (o rivalsOptions) chosen(ctx context.Context, env console.Environment,
 	target devices.Target) (points []rivals.Point, err error) {
-	for _, at := range o.points.Value() {
-		points = append(points, rivals.Point{Name: "ours", At: at})
+	for i, at := range o.points.Value() {
+		points = append(points, rivals.Point{Name: fmt.Sprintf("ours %d", i+1), At: at})
 	}
 	if len(points) > 0 {
 		return points, nil
