@@ -37,7 +37,8 @@ type stopwatch struct {
 	cold  bool // launches find nothing in the caches
 	batch int
 	most  int // launches of a sample
-	tries int // of a sample about which the clocks do not agree
+	// retrying is what is left of retryTime.
+	retrying time.Duration
 }
 
 const (
@@ -111,7 +112,7 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t 
 	}
 	w := &stopwatch{
 		session: s, cold: cold, paused: paused, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		most: max(min(batchBytes/max(size, 1), mostBatch), 1), tries: claimTries,
+		most: max(min(batchBytes/max(size, 1), mostBatch), 1), retrying: retryTime,
 	}
 	w.know = func(ctx context.Context, number, launches int) (contents, error) {
 		if m.kernel.PythonReference() { // it takes long
@@ -192,10 +193,11 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 }
 
 // launches makes so many launches, some of them on given contents, until both clocks agree about one
-// sample, or this process's counts.
+// sample, or there is no more time to try and this process's counts.
 func (w *stopwatch) launches(ctx context.Context, batch int, on contents) (float64, *worker.Fault, error) {
 	least := math.Inf(1)
-	for tries := 0; ; on = unknown() { // a kernel has seen the others then
+	for ; ; on = unknown() { // a kernel has seen the others then
+		start := time.Now()
 		claim, fault, err := w.launch(ctx, batch, on)
 		if fault != nil || err != nil {
 			return 0, fault, err
@@ -203,15 +205,13 @@ func (w *stopwatch) launches(ctx context.Context, batch int, on contents) (float
 		if !claim.low() {
 			return claim.milliseconds, nil, nil
 		}
-		if least = min(least, 1e3*claim.seen.Seconds()/float64(batch)); tries == w.tries {
-			w.tries = 1 // they would hardly agree about the next one
+		least = min(least, 1e3*claim.seen.Seconds()/float64(batch))
+		if w.retrying -= time.Since(start); w.retrying <= 0 {
 			return least, nil, nil
 		}
 		if claim.seen < longClaim && batch < w.most {
 			batch = min(2*batch, w.most)
 			w.batch = max(w.batch, min(batch, 2*w.batch))
-		} else {
-			tries++
 		}
 	}
 }

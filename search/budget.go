@@ -1,12 +1,14 @@
 package search
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"pawl/internal/page"
+	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/search/trial"
 )
@@ -20,6 +22,8 @@ type budget struct {
 	// starting is what measuring took beside checks and samples, all together for so many trials.
 	starting time.Duration
 	started  int
+	// rehearsed is what the default's rehearsal took: its full check, and what a run of a round takes beside its sample.
+	rehearsed struct{ check, start time.Duration }
 }
 
 const (
@@ -34,6 +38,9 @@ const (
 
 // errTimeOver is why work is abandoned.
 var errTimeOver = errors.New("the time is over")
+
+// errTooLong is why a rehearsal is given up.
+var errTooLong = errors.New("checking in full takes too long")
 
 // left is what is left for search and confirmation.
 func (b *budget) left() time.Duration {
@@ -62,6 +69,9 @@ func (b *budget) cost(t trial.Trial) confirm.Cost {
 		return confirm.Cost{} // its samples are those of another
 	}
 	sample := spent.Measure / time.Duration(len(t.Outcome.Samples))
+	if b.rehearsed.check > 0 {
+		return confirm.Cost{Start: b.rehearsed.start, Sample: sample}
+	}
 	start := max(0, spent.Check-sample)
 	if b.started > 0 {
 		start += b.starting / time.Duration(b.started)
@@ -69,25 +79,32 @@ func (b *budget) cost(t trial.Trial) confirm.Cost {
 	return confirm.Cost{Start: start, Sample: sample}
 }
 
+// share is when a search ends that has so much of the time, beside what a rehearsal took from it.
+func (b *budget) share(part float64) time.Duration {
+	return b.rehearsed.check + time.Duration(part*float64(b.total))
+}
+
 // plan returns how long the search may take, and for how many finalists, up to two, the rest pays an interval.
 func (b *budget) plan() (search time.Duration, finalists int) {
-	share := func(part float64) time.Duration { return time.Duration(part * float64(b.total)) }
 	initial, known := b.study.initial()
 	best, found := b.study.best()
 	if !known || !found {
-		return share(SearchShare), 2
+		return b.share(SearchShare), 2
 	}
 	contenders := []confirm.Cost{b.cost(initial), b.cost(best), b.cost(best)}
 	for ; len(contenders) > 1; contenders = contenders[:len(contenders)-1] {
-		if search := b.total - confirm.Reserve(contenders...); search >= share(leastShare) {
-			return min(search, share(SearchShare)), len(contenders) - 1
+		if search := b.total - confirm.Reserve(b.rehearsed.check, contenders...); search >= b.share(leastShare) {
+			return min(search, b.share(SearchShare)), len(contenders) - 1
 		}
 	}
-	return share(SearchShare), 0
+	return b.share(SearchShare), 0
 }
 
-// searchTime is how long the search may take.
+// searchTime is how long the search may take: all of the time while there are no two points to compare.
 func (b *budget) searchTime() time.Duration {
+	if len(Timed(b.study.trials)) < 2 {
+		return b.total
+	}
 	search, _ := b.plan()
 	return search
 }
@@ -97,7 +114,7 @@ func (b *budget) explain() string {
 	search, finalists := b.plan()
 	initial, known := b.study.initial()
 	cost := b.cost(initial).Of(1)
-	if !known || b.total == 0 || cost == 0 || finalists == 2 && search == time.Duration(SearchShare*float64(b.total)) {
+	if !known || b.total == 0 || cost == 0 || finalists == 2 && search == b.share(SearchShare) {
 		return ""
 	}
 	text := fmt.Sprintf("one run of the default takes %s with its checks: %v allow about %s",
@@ -105,7 +122,42 @@ func (b *budget) explain() string {
 	if finalists > 0 {
 		return text // how many go where depends on what is found
 	}
-	least := confirm.Reserve(b.cost(initial), b.cost(initial)).Seconds() / (1 - leastShare)
+	needed := b.rehearsed.check + confirm.Reserve(b.rehearsed.check, b.cost(initial), b.cost(initial))
 	return fmt.Sprintf("%s, too few to confirm a winner; --budget %v is enough", text,
-		time.Duration(math.Ceil(1.1*least))*time.Second)
+		time.Duration(math.Ceil(1.1*needed.Seconds()/(1-leastShare)))*time.Second)
+}
+
+// rehearse does with the default what confirming does with every contender, as soon as it has a time. That finds a wrong
+// default before anything is compared with it, and tells what confirming takes on this machine now; the check is
+// not repeated. Where it is too long to be worth its time it is given up. A GPU does it while it waits for compilers.
+func (e *engine) rehearse(ctx context.Context) error {
+	b := e.budget
+	initial, known := e.study.initial()
+	_, finalists := b.plan()
+	if !known || !e.timed() || b.rehearsed.check > 0 || finalists == 0 || e.options.Resident != nil || e.options.Width > 1 {
+		return nil
+	}
+	p, err := e.evaluator.Prepare(ctx, initial.Point)
+	if err != nil || p.Failure != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(leastShare*float64(b.total)), errTooLong)
+	defer cancel()
+	e.refresh()
+	begun := time.Now()
+	_, err = e.evaluator.Sample(ctx, p, 1)
+	b.rehearsed.start = max(0, time.Since(begun)-b.cost(initial).Sample)
+	var failure *objective.Failure
+	if err == nil {
+		begun = time.Now()
+		failure, err = e.evaluator.Verify(ctx, p)
+	}
+	b.rehearsed.check = time.Since(begun)
+	switch {
+	case over(ctx, err, errTooLong):
+		return nil
+	case err == nil && failure != nil:
+		return e.disqualify(initial.Number, failure)
+	}
+	return err
 }

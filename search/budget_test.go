@@ -20,8 +20,10 @@ import (
 // program is an evaluator whose runs take their time, on the clock of the test.
 type program struct {
 	search.Evaluator
-	run  time.Duration
-	hang space.Point // which never ends
+	run     time.Duration
+	hang    space.Point // which never ends
+	full    int         // runs of a full check
+	checked map[space.Point]bool
 }
 
 // pass lets runs take place.
@@ -53,8 +55,14 @@ func (p program) Measure(ctx context.Context, point objective.Prepared,
 	return outcome, p.pass(ctx, point.Point, 1+runs)
 }
 
+// Verify checks no point twice, as the real one.
 func (p program) Verify(ctx context.Context, point objective.Prepared) (*objective.Failure, error) {
-	return nil, p.pass(ctx, point.Point, 1)
+	if p.checked[point.Point] {
+		return nil, nil
+	}
+	err := p.pass(ctx, point.Point, p.full)
+	p.checked[point.Point] = err == nil
+	return nil, err
 }
 
 func (p program) Sample(ctx context.Context, point objective.Prepared, samples int) (objective.Outcome, error) {
@@ -70,6 +78,7 @@ func TestABudgetIsAPromise(t *testing.T) {
 	s := recordedSpace(t)
 	for name, c := range map[string]struct {
 		run, budget time.Duration
+		full        int // runs of a full check, 1 if it is none
 		hang        space.Point
 		rounds      int // at least
 		plan        string
@@ -80,13 +89,18 @@ func TestABudgetIsAPromise(t *testing.T) {
 			plan: "one run of the default takes 2 s with its checks: 1m0s allow about 30 such runs"},
 		"too long": {run: 20 * time.Second, budget: 100 * time.Second,
 			plan: "one run of the default takes 20 s with its checks: 1m40s allow about 5 such runs, too few to confirm a " +
-				"winner; --budget 7m21s is enough"},
-		"hanging": {run: 10 * time.Millisecond, budget: 45 * time.Second, rounds: 8, hang: s.Optimum().Point},
+				"winner; --budget 7m20s is enough"},
+		// Confirming takes a full check of the best, 12 runs and little else.
+		"long check":    {run: 100 * time.Millisecond, budget: 20 * time.Second, full: 50, rounds: 6},
+		"endless check": {run: 100 * time.Millisecond, budget: 20 * time.Second, full: 100},
+		"hanging":       {run: 10 * time.Millisecond, budget: 45 * time.Second, rounds: 8, hang: s.Optimum().Point},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun, plan := time.Now(), ""
 			result, err := search.Run(t.Context(), s.Pool(),
-				program{Evaluator: replay.NewEvaluator(s, 1), run: c.run, hang: c.hang}, &memory{}, trial.Past{},
+				program{
+					Evaluator: replay.NewEvaluator(s, 1), run: c.run, hang: c.hang, full: max(1, c.full), checked: map[space.Point]bool{},
+				}, &memory{}, trial.Past{},
 				search.Options{Sampler: "random", Seed: 1, Goals: trial.Goals{Budget: c.budget}, Observe: func(p search.Progress) {
 					plan += p.Plan
 				}})

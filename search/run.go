@@ -209,6 +209,9 @@ func (e *engine) finishNext(ctx context.Context) error {
 	}
 	e.pipeline.known.finish(trial)
 	e.observer.finish(trial)
+	if err := timed(&e.spending.Confirming, func() error { return e.rehearse(ctx) }); err != nil {
+		return err
+	}
 	e.observer.search(e.pipeline.flights, &trial)
 	if _, found := e.study.best(); found && e.searchOver != nil {
 		e.searchOver.Reset(e.budget.searchTime() - e.elapsed())

@@ -1,6 +1,7 @@
 package confirm
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -21,11 +22,12 @@ func (c Cost) Of(samples int) time.Duration { return c.Start + time.Duration(sam
 // Needed is the number of rounds that an interval takes with so many finalists.
 func Needed(finalists int) int { return stats.MinimumSamples(levelOf(finalists)) }
 
-// Reserve is the time that contenders, the default among them, need for an interval: one run for the full check, and
-// one in each round.
-func Reserve(contenders ...Cost) (total time.Duration) {
+// Reserve is the time that contenders, the default first, need for an interval: a run in each round, and the full check,
+// which takes about a run where nobody knows (0), and is done for the default where it is known.
+func Reserve(check time.Duration, contenders ...Cost) time.Duration {
+	total := -check
 	for _, c := range contenders {
-		total += time.Duration(1+Needed(len(contenders)-1)) * c.Of(1)
+		total += cmp.Or(check, c.Of(1)) + time.Duration(Needed(len(contenders)-1))*c.Of(1)
 	}
 	return total
 }
