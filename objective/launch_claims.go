@@ -26,13 +26,12 @@ const (
 	// A claim may be so much less than what this process saw, in part and in all:
 	// answers travel, and this process may have to wait for a core. A claim that
 	// is further off is not accepted. The more launches, the less that matters: they
-	// are doubled until they take longer than anybody waits for a core. When a process has tried again for so
-	// long, the shortest, as this process saw it, is the sample: a kernel gains nothing by a claim, and a busy
-	// machine fails nobody, and takes no multiple of the time.
+	// are doubled until they take longer than anybody waits for a core. When all that a process tried again has taken
+	// as long, the shortest, as this process saw it, is the sample: a kernel gains nothing by a claim, and a busy
+	// machine fails nobody.
 	claimShare = 0.1
 	claimSlack = 300 * time.Microsecond
 	longClaim  = 200 * time.Millisecond
-	retryTime  = 500 * time.Millisecond
 )
 
 // claim is what a worker says that launches took, and what was seen of it here.

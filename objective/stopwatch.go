@@ -37,7 +37,7 @@ type stopwatch struct {
 	cold  bool // launches find nothing in the caches
 	batch int
 	most  int // launches of a sample
-	// retrying is what is left of retryTime.
+	// retrying is how long samples about which the clocks do not agree may still be tried again.
 	retrying time.Duration
 }
 
@@ -112,7 +112,7 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t 
 	}
 	w := &stopwatch{
 		session: s, cold: cold, paused: paused, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		most: max(min(batchBytes/max(size, 1), mostBatch), 1), retrying: retryTime,
+		most: max(min(batchBytes/max(size, 1), mostBatch), 1), retrying: longClaim,
 	}
 	w.know = func(ctx context.Context, number, launches int) (contents, error) {
 		if m.kernel.PythonReference() { // it takes long
