@@ -206,12 +206,21 @@ func (w *stopwatch) launches(ctx context.Context, batch int, on contents) (float
 			return claim.milliseconds, nil, nil
 		}
 		least = min(least, 1e3*claim.seen.Seconds()/float64(batch))
-		if w.retrying -= time.Since(start); w.retrying <= 0 {
+		if batch = w.again(batch, claim.seen, time.Since(start)); batch == 0 {
 			return least, nil, nil
 		}
-		if claim.seen < longClaim && batch < w.most {
-			batch = min(2*batch, w.most)
-			w.batch = max(w.batch, min(batch, 2*w.batch))
-		}
 	}
+}
+
+// again returns how many launches are tried after some that were seen to take so long, and took so long with their
+// inputs; 0 for none.
+func (w *stopwatch) again(batch int, seen, took time.Duration) int {
+	if w.retrying -= took; w.retrying <= 0 {
+		return 0
+	}
+	if seen < longClaim && batch < w.most {
+		batch = min(2*batch, w.most)
+		w.batch = max(w.batch, min(batch, 2*w.batch))
+	}
+	return batch
 }

@@ -3,6 +3,7 @@ package objective
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"pawl/objective/worker"
 )
@@ -26,5 +27,21 @@ func TestEveryRoundHasOtherKnownContents(t *testing.T) {
 		if seed == 0 || slices.Contains(first, seed) {
 			t.Errorf("content %d is not new", seed)
 		}
+	}
+}
+
+// On a machine where the clocks never agree, a process tries again for longClaim in all, with more launches each time,
+// and then no more: how busy the machine is bounds no number of tries.
+func TestClocksThatDisagreeCostLittleTime(t *testing.T) {
+	w := &stopwatch{batch: 3, most: 40, retrying: longClaim}
+	var batches []int
+	for batch := 3; batch > 0; batch = w.again(batch, 10*time.Millisecond, 33*time.Millisecond) {
+		batches = append(batches, batch)
+	}
+	if !slices.Equal(batches, []int{3, 6, 12, 24, 40, 40, 40}) || w.batch != 40 {
+		t.Errorf("%v, then %d", batches, w.batch)
+	}
+	if again := w.again(w.batch, time.Millisecond, time.Millisecond); again != 0 {
+		t.Errorf("%d launches of a later sample are tried again", again)
 	}
 }

@@ -19,9 +19,6 @@ type budget struct {
 	total   time.Duration // 0 for no limit
 	elapsed func() time.Duration
 	study   *study
-	// starting is what measuring took beside checks and samples, all together for so many trials.
-	starting time.Duration
-	started  int
 	// rehearsed is what the default's rehearsal took: its full check, and what a run of a round takes beside its sample.
 	rehearsed struct{ check, start time.Duration }
 }
@@ -55,12 +52,6 @@ func (b *budget) untilAbandoned() time.Duration {
 	return b.left() + time.Duration(grace*float64(b.total))
 }
 
-// learn notes how long a trial took to measure, with its process.
-func (b *budget) learn(took time.Duration, t trial.Trial) {
-	b.starting += max(0, took-t.Outcome.Spent.Check-t.Outcome.Spent.Measure)
-	b.started++
-}
-
 // cost is what it probably takes to measure a trial's point once more. The check of a trial is a
 // run more than that of a round.
 func (b *budget) cost(t trial.Trial) confirm.Cost {
@@ -69,12 +60,9 @@ func (b *budget) cost(t trial.Trial) confirm.Cost {
 		return confirm.Cost{} // its samples are those of another
 	}
 	sample := spent.Measure / time.Duration(len(t.Outcome.Samples))
-	if b.rehearsed.check > 0 {
-		return confirm.Cost{Start: b.rehearsed.start, Sample: sample}
-	}
 	start := max(0, spent.Check-sample)
-	if b.started > 0 {
-		start += b.starting / time.Duration(b.started)
+	if b.rehearsed.check > 0 {
+		start = b.rehearsed.start
 	}
 	return confirm.Cost{Start: start, Sample: sample}
 }

@@ -157,3 +157,39 @@ func TestStoppedWithoutAnAnswer(t *testing.T) {
 		}
 	})
 }
+
+// suspect is an evaluator that finds a point wrong in its full check.
+type suspect struct {
+	search.Evaluator
+	wrong space.Point
+	found func(checked space.Point)
+}
+
+func (s suspect) Verify(_ context.Context, p objective.Prepared) (*objective.Failure, error) {
+	s.found(p.Point)
+	if p.Point == s.wrong {
+		return &objective.Failure{Stage: objective.Fuzz, Reason: "wrong"}, nil
+	}
+	return nil, nil
+}
+
+// Where there is a budget, a default that fails its full check is found before another trial ends.
+func TestAWrongDefaultIsFoundFirst(t *testing.T) {
+	s := recordedSpace(t)
+	m, finished := &memory{}, -1
+	evaluator := suspect{replay.NewEvaluator(s, 1), s.Pool().Space().Default(), func(checked space.Point) {
+		if checked == s.Pool().Space().Default() && finished < 0 {
+			finished = 0
+			for _, tried := range m.trials {
+				if tried.Finished {
+					finished++
+				}
+			}
+		}
+	}}
+	_, err := search.Run(t.Context(), s.Pool(), evaluator, m, trial.Past{},
+		search.Options{Sampler: "random", Seed: 1, Goals: trial.Goals{Trials: 8, Budget: time.Minute}})
+	if err != nil || finished != 1 || len(m.disqualified) != 1 {
+		t.Errorf("found after %d trials, disqualified %v: %v", finished, m.disqualified, err)
+	}
+}

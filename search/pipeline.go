@@ -22,7 +22,6 @@ type flight struct {
 	measured chan struct{} // nil until begun; closed when outcome and failed are there
 	outcome  objective.Outcome
 	failed   error
-	took     time.Duration // to measure it, with its process
 }
 
 // pipeline holds the trials that are asked and not finished. It prepares them ahead,
@@ -37,7 +36,6 @@ type pipeline struct {
 	// nextToMeasure returns which of some prepared trials is measured first.
 	nextToMeasure func([]trial.Trial) int
 	known         known
-	budget        *budget
 }
 
 func (p *pipeline) launch(ctx context.Context, trial trial.Trial) {
@@ -60,11 +58,9 @@ func (p *pipeline) measure(ctx context.Context) {
 		}
 		f.measured = make(chan struct{})
 		p.machine.Measure(func() time.Duration {
-			start := time.Now()
 			if f.err == nil {
 				f.outcome, f.failed = p.evaluate(ctx, f.result)
 			}
-			f.took = time.Since(start)
 			return f.outcome.Spent.Check + f.outcome.Spent.Measure
 		}, func() { close(f.measured) })
 	}
@@ -129,7 +125,6 @@ func (p *pipeline) next(ctx context.Context) (measured trial.Trial, found bool, 
 			p.flights = slices.Delete(p.flights, at, at+1)
 			measured = f.trial
 			measured.Outcome, measured.Finished = f.outcome, true
-			p.budget.learn(f.took, measured)
 			return measured, true, nil
 		}
 		spent, stop := &p.spending.Device, (<-chan struct{})(nil)

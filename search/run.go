@@ -119,7 +119,6 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 		nextToMeasure: study.nextToMeasure,
 	}
 	e.budget = &budget{total: options.Budget, elapsed: e.elapsed, study: study}
-	e.pipeline.budget = e.budget
 	e.second = newSecondLook(evaluator, study, options, &e.spending, e.record, e.disqualify, past)
 	e.limits = limits{options: options, study: study, budget: e.budget}
 	e.observer = &observer{options: options, study: study, budget: e.budget, failures: map[string]int{},
