@@ -25,16 +25,16 @@ type graph struct {
 }
 
 // record makes the graph of n launches, or fewer: as many as there is memory for, and where
-// caches are to be warm as many as they hold. Inputs are written right before a sample: so they are in the caches then,
-// unless these are written over.
+// caches are to be warm as many as they hold: where they do not even hold one, nothing can be warm. Inputs are written
+// right before a sample: so they are in the caches then, unless these are written over.
 func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 	footprint := max(d.on.footprint(), 1)
 	room := int(rotationShare * float64(d.attributes.Memory) / float64(footprint))
-	switch caches {
-	case worker.Flushed:
+	switch held := d.attributes.L2 / 2 / footprint; {
+	case caches == worker.Flushed:
 		room = 1
-	case worker.Warm:
-		room = d.attributes.L2 / 2 / footprint
+	case caches == worker.Warm && held > 0:
+		room = held
 	}
 	n = max(min(n, room), 1)
 	g := &graph{launches: n, caches: caches}

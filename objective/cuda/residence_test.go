@@ -205,24 +205,28 @@ func TestCachesAreColdWarmOrFlushed(t *testing.T) {
 	t.Parallel()
 	// Every launch has buffers of its own where a twentieth of the memory holds
 	// them. A launch touches 12,000 bytes: 25 copies fit into a twentieth of 6 MB.
-	// Two fit into half of the cache of 64 KiB. No cache that is cold tells what was touched last.
+	// Two fit into half of the cache of 64 KiB, and not one of 480,000 bytes: then a sample has as many as if they were
+	// cold. No cache that is cold tells what was touched last.
 	for _, test := range []struct {
-		caches  worker.Caches
-		point   string
-		memory  string
-		nodes   int64
-		flushes bool
+		caches   worker.Caches
+		workload string
+		point    string
+		memory   string
+		nodes    int64
+		flushes  bool
 	}{
-		{worker.Cold, "", "", 100, true},
-		{worker.Cold, "", "6000000", 25, true},
-		{worker.Cold, "", "2400000", 10, true},
-		{worker.Cold, "TIME=5000000", "", 1, true},
-		{worker.Warm, "", "", 2, false},
-		{worker.Flushed, "", "", 1, true},
+		{worker.Cold, "", "", "", 100, true},
+		{worker.Cold, "", "", "6000000", 25, true},
+		{worker.Cold, "", "", "2400000", 10, true},
+		{worker.Cold, "", "TIME=5000000", "", 1, true},
+		{worker.Warm, "", "", "", 2, false},
+		{worker.Warm, "large", "", "", 6, true}, // what is poisoned is larger than the cache, and looks like a flush
+		{worker.Flushed, "", "", "", 1, true},
 	} {
-		t.Run(strings.TrimSpace(fmt.Sprint(test.caches, " ", test.point, test.memory)), func(t *testing.T) {
+		t.Run(strings.TrimSpace(fmt.Sprint(test.caches, " ", test.workload, test.point, test.memory)), func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, settings{
+				workload:    test.workload,
 				options:     objective.Options{Caches: test.caches},
 				environment: map[string]string{"PAWL_FAKE_MEMORY": test.memory},
 			})
