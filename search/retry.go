@@ -7,13 +7,13 @@ import (
 
 	"pawl/objective"
 	"pawl/objective/worker"
-	"pawl/space"
 )
 
 // retryHung asks an evaluator once more about a point that ran out of time. A process
 // that is stopped for half a minute, by a debugger or with its machine, looks from
 // outside like one that hangs, and a good point must not be lost for good over it. A
-// point that really hangs costs its time limit twice.
+// point that really hangs costs its time limit twice. Compilers that hardly ran are started again by
+// objective/worker.
 //
 // What is said of a point after its context has ended is no answer: the work was cut short.
 type retryHung struct{ Evaluator }
@@ -61,19 +61,6 @@ func (p retryHungResident) VerifyFor(ctx context.Context, prepared objective.Pre
 	return through, failure, whole(ctx, err)
 }
 
-// Prepare tries again only if this process stood still meanwhile: compilers that
-// take too long are more common than pauses, and dearer. On Linux compilers that hardly ran are
-// started again by objective/worker; this is for other systems, and for build commands.
-func (p retryHung) Prepare(ctx context.Context, point space.Point) (objective.Prepared, error) {
-	var prepared objective.Prepared
-	var err error
-	paused := watchPauses(func() { prepared, err = p.Evaluator.Prepare(ctx, point) })
-	if paused && prepared.Failure != nil && prepared.Failure.Reason == objective.CompileTimeout {
-		return p.Evaluator.Prepare(ctx, point)
-	}
-	return prepared, err
-}
-
 // whole is the error of work that its context has cut short, or else its own.
 func whole(ctx context.Context, err error) error {
 	if err == nil && ctx.Err() != nil {
@@ -93,34 +80,4 @@ func hung(ctx context.Context, failure *objective.Failure, err error) bool {
 		return fault.Kind == worker.Hung
 	}
 	return err == nil && failure != nil && failure.Reason == string(worker.Hung)
-}
-
-const (
-	// heartbeat is how often a process that runs notes that it does.
-	heartbeat = 250 * time.Millisecond
-	// longestBeat is how long it may miss doing so on a busy machine.
-	longestBeat = 5 * time.Second
-)
-
-// watchPauses does something and reports whether the process stood still meanwhile.
-func watchPauses(do func()) (paused bool) {
-	done := make(chan struct{})
-	found := make(chan bool, 1)
-	go func() {
-		ticker := time.NewTicker(heartbeat)
-		defer ticker.Stop()
-		gap, last := time.Duration(0), time.Now()
-		for running := true; running; {
-			select {
-			case <-done:
-				running = false
-			case <-ticker.C:
-			}
-			gap, last = max(gap, time.Since(last)), time.Now()
-		}
-		found <- gap > longestBeat
-	}()
-	do()
-	close(done)
-	return <-found
 }
