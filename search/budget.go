@@ -19,7 +19,7 @@ type budget struct {
 	total   time.Duration // 0 for no limit
 	elapsed func() time.Duration
 	study   *study
-	// rehearsed is what the default's rehearsal took: its full check, and what a run of a round takes beside its sample.
+	// rehearsed is what the default took: its full check, and a run of a round beside its sample.
 	rehearsed struct{ check, start time.Duration }
 }
 
@@ -35,9 +35,6 @@ const (
 
 // errTimeOver is why work is abandoned.
 var errTimeOver = errors.New("the time is over")
-
-// errTooLong is why a rehearsal is given up.
-var errTooLong = errors.New("checking in full takes too long")
 
 // left is what is left for search and confirmation.
 func (b *budget) left() time.Duration {
@@ -129,7 +126,7 @@ func (e *engine) rehearse(ctx context.Context) error {
 	if err != nil || p.Failure != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(leastShare*float64(b.total)), errTooLong)
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(leastShare*float64(b.total)), errTimeOver)
 	defer cancel()
 	e.refresh()
 	begun := time.Now()
@@ -142,7 +139,7 @@ func (e *engine) rehearse(ctx context.Context) error {
 	}
 	b.rehearsed.check = time.Since(begun)
 	switch {
-	case over(ctx, err, errTooLong):
+	case over(ctx, err, errTimeOver):
 		return nil
 	case err == nil && failure != nil:
 		return e.disqualify(initial.Number, failure)
