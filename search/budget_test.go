@@ -99,7 +99,8 @@ func TestABudgetIsAPromise(t *testing.T) {
 			begun, plan := time.Now(), ""
 			result, err := search.Run(t.Context(), s.Pool(),
 				program{
-					Evaluator: replay.NewEvaluator(s, 1), run: c.run, hang: c.hang, full: max(1, c.full), checked: map[space.Point]bool{},
+					Evaluator: replay.NewEvaluator(s, 1), run: c.run, hang: c.hang, full: max(1, c.full),
+					checked: map[space.Point]bool{},
 				}, &memory{}, trial.Past{},
 				search.Options{Sampler: "random", Seed: 1, Goals: trial.Goals{Budget: c.budget}, Observe: func(p search.Progress) {
 					plan += p.Plan

@@ -22,8 +22,8 @@ func (c Cost) Of(samples int) time.Duration { return c.Start + time.Duration(sam
 // Needed is the number of rounds that an interval takes with so many finalists.
 func Needed(finalists int) int { return stats.MinimumSamples(levelOf(finalists)) }
 
-// Reserve is the time that contenders, the default first, need for an interval: a run in each round, and the full check,
-// which takes about a run where nobody knows (0), and is done for the default where it is known.
+// Reserve is the time that contenders, the default first, need for an interval: a run in each round, and the full
+// check, which takes about a run where nobody knows (0), and is done for the default where it is known.
 func Reserve(check time.Duration, contenders ...Cost) time.Duration {
 	total := -check
 	for _, c := range contenders {
