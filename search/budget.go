@@ -112,14 +112,15 @@ func (b *budget) explain() string {
 		time.Duration(math.Ceil(1.1*needed.Seconds()/(1-leastShare)))*time.Second)
 }
 
-// rehearse does with the default what confirming does with every contender, as soon as it has a time. That finds a wrong
-// default before anything is compared with it, and tells what confirming takes on this machine now; the check is
+// rehearse does with the default what confirming does with every contender, as soon as it has a time. That finds a
+// wrong default before anything is compared with it, and tells what confirming takes on this machine now; the check is
 // not repeated. Where it is too long to be worth its time it is given up. A GPU does it while it waits for compilers.
 func (e *engine) rehearse(ctx context.Context) error {
 	b := e.budget
 	initial, known := e.study.initial()
 	_, finalists := b.plan()
-	if !known || !e.timed() || b.rehearsed.check > 0 || finalists == 0 || e.options.Resident != nil || e.options.Width > 1 {
+	useful := known && finalists > 0 && e.timed() && e.options.Resident == nil && e.options.Width == 1
+	if !useful || b.rehearsed.check > 0 {
 		return nil
 	}
 	p, err := e.evaluator.Prepare(ctx, initial.Point)
