@@ -35,6 +35,14 @@ func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 // WholePercent writes a share without decimals, such as 3 %.
 func WholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
+// RobustCV is a robust CV of so many samples as it is written: a level and a slope leave nothing of three.
+func RobustCV(written string, samples int) string {
+	if samples < 4 {
+		return Unknown
+	}
+	return written
+}
+
 // Change writes a share with its sign and one decimal, such as +3.2 %.
 func Change(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
 

@@ -63,3 +63,10 @@ func TestDrift(t *testing.T) {
 		}
 	}
 }
+
+// Three samples have no noise beside a level and a slope: 0 would read as a steady machine.
+func TestFewSamplesHaveNoRobustCV(t *testing.T) {
+	if three, four := RobustCV("0 %", 3), RobustCV("0 %", 4); three != Unknown || four != "0 %" {
+		t.Errorf("%s of three, %s of four", three, four)
+	}
+}

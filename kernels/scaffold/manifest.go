@@ -235,18 +235,26 @@ func (d *description) outputs() (n int) {
 	return n
 }
 
-// launch proposes one thread for each element.
+// launch proposes one thread for each element, in two dimensions where the source has them: x is mostly the last size.
 func (d *description) launch(line func(string, ...any), dims []string) {
-	block := "256"
+	var blocks []string
 	for _, m := range d.macros {
 		if upper := strings.ToUpper(m.name); strings.Contains(upper, "BLOCK") || strings.Contains(upper, "THREADS") {
-			block = m.name
-			break
+			blocks = append(blocks, m.name)
 		}
 	}
 	line("launch:%s", d.todo("grid and block: one thread for each element is proposed"))
-	line("  grid: [\"cdiv(%s, %s)\"]", strings.Join(dims, " * "), block)
-	line("  block: [%s]", block)
+	if strings.Contains(d.body, "Idx.y") && len(dims) > 1 {
+		blocks = slices.Concat(blocks, slices.Repeat([]string{"16"}, 2))
+		last := len(dims) - 1
+		line("  grid: [\"cdiv(%s, %s)\", \"cdiv(%s, %s)\"]", dims[last], blocks[0], strings.Join(dims[:last], " * "),
+			blocks[1])
+		line("  block: [%s, %s]", blocks[0], blocks[1])
+		return
+	}
+	blocks = append(blocks, "256")
+	line("  grid: [\"cdiv(%s, %s)\"]", strings.Join(dims, " * "), blocks[0])
+	line("  block: [%s]", blocks[0])
 }
 
 func list(values []int64) string { return strings.ReplaceAll(fmt.Sprint(values), " ", ", ") }

@@ -303,6 +303,34 @@ void filter(float *x, float *y, int n) {
 	}
 }
 
+// A grid of two dimensions is proposed as one, and a fraction is a parameter.
+func TestTwoDimensionsAndFractions(t *testing.T) {
+	source := `#ifndef BLOCK_X
+#define BLOCK_X 32
+#endif
+#ifndef ALPHA
+#define ALPHA 0.5f
+#endif
+#ifndef SMALL
+#define SMALL 1e-6
+#endif
+extern "C" __global__ void f(const float *x, float *y, int h, int w) {
+	int column = blockIdx.x * BLOCK_X + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+	if (row < h && column < w) y[row * w + column] = ALPHA * x[row * w + column] + SMALL;
+}
+`
+	made, err := From("new", "f.cu", []byte(source), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`grid: ["cdiv(W, BLOCK_X)", "cdiv(H, 16)"]`, "block: [BLOCK_X, 16]",
+		"ALPHA: {values: [0.5f], default: 0.5f} # look", "SMALL: {values: [1e-6], default: 1e-6} # look"} {
+		if manifest := string(made.Files[0].Content); !strings.Contains(manifest, want) {
+			t.Errorf("no %s in\n%s", want, manifest)
+		}
+	}
+}
+
 // A stencil has its pragmas compiled, and room for the cube that its indices walk through, in a workload that fits.
 func TestStencil(t *testing.T) {
 	made, err := From("new", "sweep.c", []byte(`void sweep(const double *u, double *v, int n) {

@@ -303,7 +303,7 @@ func newParameter(text string, of []templated) (parameter, error) {
 
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// macro is a number, or a word, that a source defines unless somebody else has.
+// macro is an integer, or a word or a fraction, that a source defines unless somebody else has.
 type macro struct {
 	name  string
 	value int64
@@ -312,7 +312,8 @@ type macro struct {
 }
 
 var guarded = regexp.MustCompile(
-	`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(?:\(?(\d{1,9})\)?|([A-Za-z_][\w ]*?))[ \t]*\r?$`)
+	`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+` +
+		`(?:\(?(\d{1,9})\)?|([A-Za-z_][\w ]*?|-?(?:\d+\.\d*|\.?\d+)(?:[eE]-?\d+)?[fF]?))[ \t]*\r?$`)
 
 // macros returns those in the order of the source.
 func macros(source string) (found []macro) {

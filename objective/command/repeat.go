@@ -205,7 +205,7 @@ func (m *Measurement) warnings() []string {
 	if m.CV > noisyRuns {
 		found = append(found,
 			fmt.Sprintf("times vary by %s (robust CV %s): the machine is noisy", page.WholePercent(m.CV),
-				page.WholePercent(m.Variation)))
+				page.RobustCV(page.WholePercent(m.Variation), len(m.Times))))
 	}
 	if drift := page.Drift(m.Drift, m.Variation); drift != "" && len(m.Times) >= fewestRuns {
 		found = append(found, "from the first third of the runs to the last, the command "+drift)
@@ -219,8 +219,9 @@ func (m *Measurement) Text() string {
 	ms := func(seconds float64) string { return page.Milliseconds(1e3 * seconds) }
 	interval := stats.Interval{Low: 1e3 * m.Interval.Low, High: 1e3 * m.Interval.High}
 	fmt.Fprintf(&text, "%s\n", escape.Line(m.Command))
-	fmt.Fprintf(&text, "%s, 95 %% interval: %s, over %s (CV %.1f %%, robust CV %.1f %%)\n",
-		ms(m.Median), page.TimeInterval(interval), page.Count(len(m.Times), "run"), 100*m.CV, 100*m.Variation)
+	fmt.Fprintf(&text, "%s, 95 %% interval: %s, over %s (CV %s, robust CV %s)\n",
+		ms(m.Median), page.TimeInterval(interval), page.Count(len(m.Times), "run"), page.Percent(m.CV),
+		page.RobustCV(page.Percent(m.Variation), len(m.Times)))
 	fmt.Fprintf(&text, "mean %s ± %s, user %s, system %s\n", ms(m.Mean), orNone(ms(m.Stddev)), orNone(ms(m.User)),
 		orNone(ms(m.System)))
 	fmt.Fprintf(&text, "least %s, p95 %s, most %s, drift %+.1f %%\n", ms(m.Min), ms(m.P95), ms(m.Max), 100*m.Drift)

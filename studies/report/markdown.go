@@ -211,7 +211,8 @@ func (m *markdown) finalists(s *Summary) {
 	if e := s.Evidence; e != nil {
 		m.Paragraph("%s it is the median over the %d rounds of the ratio inside each, which is not quite the ratio of the "+
 			"medians. Cliff's δ is %.2f (%s): it compares every sample of the default with every sample of the winner, and 1 "+
-			"means that the winner is always faster. P(best) is the probability of being the best of these. Each round "+
+			"means that the winner is always faster. P(best) is the probability of being the best of these, shared equally by "+
+			"those that differ no more than by chance. Each round "+
 			"measured all in random order, %s.", speedupMeaning(s), e.Rounds, e.Delta, e.Magnitude, inRounds(s.Study))
 	}
 }
@@ -231,7 +232,7 @@ func (s *Summary) Cells(t Timed) []string {
 		best = page.WholePercent(*t.Best)
 	}
 	return []string{s.Written(t.Milliseconds), s.WrittenInterval(t.Interval),
-		page.Percent(t.CV) + " (" + page.Percent(t.Variation) + ")", speedup, best, Throughput(&t)}
+		page.Percent(t.CV) + " (" + page.RobustCV(page.Percent(t.Variation), t.Samples) + ")", speedup, best, Throughput(&t)}
 }
 
 func (m *markdown) ablation(s *Summary) {

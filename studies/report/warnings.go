@@ -49,7 +49,7 @@ func warnings(s *Summary) []string {
 		if t.CV > NoisyVariation {
 			noisy = append(noisy,
 				fmt.Sprintf("the %s's by %s (robust CV %s)", name, page.WholePercent(t.CV),
-					page.WholePercent(t.Variation)))
+					page.RobustCV(page.WholePercent(t.Variation), t.Samples)))
 		}
 	}
 	if len(noisy) > 0 {

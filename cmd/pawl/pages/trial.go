@@ -92,7 +92,7 @@ func (d *trialPage) describe(rounds []trial.Round) {
 	if d.Trial.OK() {
 		fact("median",
 			fmt.Sprintf("%s, robust CV %s", measure.Samples(o.Samples),
-				pages.Percent(stats.RobustCV(o.Samples))), "")
+				pages.RobustCV(pages.Percent(stats.RobustCV(o.Samples)), len(o.Samples))), "")
 		text := fmt.Sprintf("%d, each the mean of %s", len(o.Samples), pages.Count(o.Batch, "launch", "launches"))
 		if o.Stop != "" {
 			text += fmt.Sprintf("; then it stopped: %s", o.Stop)
