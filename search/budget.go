@@ -129,7 +129,7 @@ func (e *engine) rehearse(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(leastShare*float64(b.total)), errTimeOver)
 	defer cancel()
-	e.refresh()
+	e.options.Refresh()
 	begun := time.Now()
 	_, err = e.evaluator.Sample(ctx, p, 1)
 	b.rehearsed.start = max(0, time.Since(begun)-b.cost(initial).Sample)

@@ -38,7 +38,7 @@ type Options struct {
 	// does not, and starts a process for every point.
 	Resident Resident
 	// Refresh begins a round, in which nothing is as in the last: processes, inputs with known answers.
-	// It is used where there is no Resident to do it, and may be nil.
+	// It is called when nothing else runs, and may be nil.
 	Refresh func()
 	// Ahead is the largest number of trials that are asked and not yet finished. Zero
 	// means DefaultAhead. Depth says how many of them are worth having: that depends
@@ -71,6 +71,9 @@ func (o Options) withDefaults() Options {
 	if o.Settings == nil {
 		settings := sampler.Defaults()
 		o.Settings = &settings
+	}
+	if o.Refresh == nil {
+		o.Refresh = func() {}
 	}
 	if o.Observe == nil {
 		o.Observe = func(Progress) {}

@@ -78,7 +78,8 @@ func (e *engine) conclude(ctx context.Context) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, e.budget.untilAbandoned(), errTimeOver)
 		defer cancel()
 	}
-	err := e.confirm(ctx)
+	study, options := e.confirmation()
+	err := confirm.Run(ctx, e.evaluator, study, options)
 	if err == nil {
 		err = e.findIneffective(ctx)
 	}
@@ -245,12 +246,6 @@ func (e *engine) record(round trial.Round) error {
 	return nil
 }
 
-// confirm measures the finalists against the default, and then the way from the default to the winner.
-func (e *engine) confirm(ctx context.Context) error {
-	study, options := e.confirmation()
-	return confirm.Run(ctx, e.evaluator, study, options)
-}
-
 // confirmation is what confirming the best trials needs.
 func (e *engine) confirmation() (confirm.Study, confirm.Options) {
 	var candidates []confirm.Candidate
@@ -269,7 +264,7 @@ func (e *engine) confirmation() (confirm.Study, confirm.Options) {
 			Record:     e.record,
 			Disqualify: e.disqualify,
 			Check:      e.check,
-			Refresh:    e.refresh,
+			Refresh:    e.options.Refresh,
 			Left:       e.budget.left,
 			Stopped:    e.options.stopped,
 			Progress:   e.observer.round,
@@ -277,15 +272,6 @@ func (e *engine) confirmation() (confirm.Study, confirm.Options) {
 			Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,
 			Seed: cmp.Or(e.options.OrderSeed, e.options.Seed), Lanes: e.options.Lanes,
 		}
-}
-
-func (e *engine) refresh() {
-	switch {
-	case e.options.Resident != nil:
-		e.options.Resident.Refresh()
-	case e.options.Refresh != nil:
-		e.options.Refresh()
-	}
 }
 
 // check checks a point as a trial would, unless it was one.

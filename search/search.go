@@ -47,8 +47,7 @@ type Evaluator interface {
 
 // Resident is a device that keeps its worker process from one point to the next, and
 // has time to spare while compilers run, because they run somewhere else: a GPU. One
-// goroutine calls it, while others call Prepare and Measure; Refresh is called when
-// nothing else runs.
+// goroutine calls it, while others call Prepare and Measure.
 type Resident interface {
 	// VerifyFor does a part of Evaluator.Verify, for about as long as it is allowed,
 	// and reports whether that was the last. Both go on where the part before ended.
@@ -56,8 +55,6 @@ type Resident interface {
 		allowed time.Duration) (through bool, failure *objective.Failure, err error)
 	// Anticipate gets ready what a point will be checked against while it is being prepared.
 	Anticipate(context.Context, space.Point) error
-	// Refresh makes the samples that follow come from fresh processes.
-	Refresh()
 }
 
 var (

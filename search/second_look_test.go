@@ -61,8 +61,6 @@ func (c *slowCompiler) Anticipate(_ context.Context, p space.Point) error {
 	return nil
 }
 
-func (c *slowCompiler) Refresh() {}
-
 func (c *slowCompiler) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
 	c.mu.Lock()
 	if !c.compiled[p] {

@@ -22,7 +22,6 @@ import (
 type instant struct{}
 
 func (instant) Width() int  { return 1 }
-func (instant) Refresh()    {}
 func (instant) Spare() bool { return false }
 
 func (instant) Prepare(_ context.Context, p space.Point) (objective.Prepared, error) {

@@ -117,17 +117,11 @@ func nextStep(valid func(space.Point) bool, current space.Point,
 
 // withChanges returns the point with some parameters set to other values.
 func withChanges(point space.Point, changes ...space.Assignment) space.Point {
-	assignments := point.Assignments()
-	for i, a := range assignments {
-		for _, change := range changes {
-			if change.Name == a.Name {
-				assignments[i] = change
-			}
+	for _, change := range changes {
+		var err error
+		if point, err = point.With(change.Name, change.Value); err != nil {
+			panic("confirm: " + err.Error())
 		}
 	}
-	changed, err := space.NewPoint(assignments...)
-	if err != nil {
-		panic("confirm: " + err.Error())
-	}
-	return changed
+	return point
 }

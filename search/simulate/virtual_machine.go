@@ -123,6 +123,3 @@ func (e *evaluator) VerifyFor(ctx context.Context, p objective.Prepared,
 
 // Anticipate has nothing to get ready.
 func (e *evaluator) Anticipate(context.Context, space.Point) error { return nil }
-
-// Refresh has no process to replace.
-func (e *evaluator) Refresh() {}
