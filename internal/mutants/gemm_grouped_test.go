@@ -1,8 +1,15 @@
 package mutants
 
-import "pawl/kernels"
+import (
+	"cmp"
+	"slices"
 
-var gemmGrouped = on(kernels.CUDA, "gemm_grouped", []Mutant{
+	"pawl/kernels"
+)
+
+var gemmGrouped = on(kernels.CUDA, "gemm_grouped", slices.Concat(gemmGroupedTiles, gemmGroupedColumns))
+
+var gemmGroupedTiles = []Mutant{
 	// Which tile is whose.
 	{Name: "weights of the first", What: "multiplies all groups with the weights of the first",
 		Old: "tile.column, tile.group, full", New: "tile.column, 0, full"},
@@ -35,6 +42,8 @@ var gemmGrouped = on(kernels.CUDA, "gemm_grouped", []Mutant{
 		Old: "tile.row + row, full);", New: "tile.row, full);"},
 	{Name: "A for B", What: "takes the rows of A for those of B",
 		Old: "b = at.ring + place.stage * STAGE_BYTES + A_BYTES;", New: "b = at.ring + place.stage * STAGE_BYTES;"},
+	{Name: "idle for a rest", What: "leaves out the second consumer where it has less than 64 rows", At: "CONSUMERS=2",
+		Old: "if (tile.row + rows >= tile.end) {", New: "if (tile.row + rows + 63 * (consumer > 0) >= tile.end) {"},
 	{Name: "rows of the first consumer", What: "gives both consumers the same rows", At: "CONSUMERS=2",
 		Old: "rows = PINGPONG ? 0 : consumer * ROWS;", New: "rows = 0;"},
 
@@ -54,4 +63,53 @@ var gemmGrouped = on(kernels.CUDA, "gemm_grouped", []Mutant{
 		New: "const __half2 pair = __floats2half2_rn(low, high);"},
 	{Name: "result in four bits", What: "rounds the output to four bits less",
 		Old: "return *(const unsigned *)&pair;", New: "return *(const unsigned *)&pair & 0xfff0fff0u;"},
+}
+
+// gemmGroupedColumns are of the path for few rows.
+var gemmGroupedColumns = inColumns([]Mutant{
+	// Which block is whose.
+	{Name: "weights of the first, few rows", What: "multiplies eight columns of all groups with the weights of the first",
+		Old: "*low = b + ((size_t)group.index * N", New: "*low = b + ((size_t)0 * N"},
+	{Name: "lower columns again", What: "takes the lower eight columns of a block for the upper",
+		Old: "min(column + 8 + inner, N - 1)", New: "min(column + inner, N - 1)"},
+	{Name: "group before, few rows", What: "gives a block the group before its own",
+		Old: "((1u << lane) - 1)) == before;", New: "((2u << lane) - 1)) == before;"},
+	{Name: "first groups, few rows", What: "forgets the first 32 groups",
+		Old: "before -= __popc(all);", New: ""},
+	{Name: "end of the last, few rows", What: "takes every group to end with the last",
+		Old: "end[i] = offsets[min(first + 32 * i + lane + 1, E)];", New: "end[i] = offsets[E];"},
+
+	// What is multiplied.
+	{Name: "rest of K", What: "leaves out elements of A and B that are no whole step",
+		Old: "inside = k + stage * STEP < K;", New: "inside = first + (stage + 1) * STEP <= K;"},
+	{Name: "beyond K", What: "multiplies what lies behind the end of a row",
+		Old: "inside = k + stage * STEP < K;", New: "inside = true;"},
+	{Name: "the first share", What: "gives all warps the first share of K",
+		Old: "int first = threadIdx.x / 32 * STAGES * STEP, k", New: "int first = 0, k"},
+	{Name: "next share", What: "goes to the next share of K by one warp's too few", At: "SPLIT=4,STAGES=2",
+		Old: "STRIDE = SPLIT * STAGES * STEP;", New: "STRIDE = (SPLIT - 1) * STAGES * STEP;"},
+	{Name: "exchanged pairs", What: "multiplies pairs of A with the neighbors of theirs",
+		Old: "r.x, r.y);", New: "r.y, r.x);"},
+	{Name: "half of the sums", What: "forgets the second of two sums",
+		Old: "sums[0][i] + sums[1][i];", New: "sums[0][i];"},
+	{Name: "one row for all", What: "multiplies the first of eight rows only",
+		Old: "min(first + inner, group.end - 1)", New: "first"},
+	{Name: "eight rows", What: "leaves out the rows of a group beyond the first eight",
+		Old: "first < group.end; first += AT_ONCE", New: "first < group.end; first = group.end"},
+
+	// What is written.
+	{Name: "last warp", What: "forgets the last warp's sums", At: "SPLIT=16,STAGES=4",
+		Old: "i < SPLIT; i++", New: "i < SPLIT - 1; i++"},
+	{Name: "rows of the next group, few rows", What: "writes rows that belong to the next group",
+		Old: "row < group.end && column + x < N", New: "row < T && column + x < N"},
+	{Name: "columns beyond N, few rows", What: "writes columns beyond the last, over the next row",
+		Old: "row < group.end && column + x < N", New: "row < group.end"},
 })
+
+// inColumns completes mutants of the path for few rows.
+func inColumns(list []Mutant) []Mutant {
+	for i := range list {
+		list[i].File, list[i].At = "columns.cuh", cmp.Or(list[i].At, "SPLIT=8,STAGES=8")
+	}
+	return list
+}

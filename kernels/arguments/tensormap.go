@@ -12,6 +12,8 @@ import (
 // tensor copy engine (CUtensorMap, by value) and not as a pointer. The reference
 // takes the pointer all the same.
 type TensorMap struct {
+	// When is a condition on sizes and parameters; where it does not hold, the kernel takes the pointer. Nil holds.
+	When *space.Expression
 	// Shape is how the kernel sees the buffer, the outermost dimension first; nil
 	// means the buffer's own shape. Box is what one copy moves. Both may use
 	// sizes and parameters.
@@ -54,12 +56,16 @@ func (l List) TensorLayouts(env space.Environment) ([]TensorLayout, error) {
 		if a.TensorMap == nil {
 			continue
 		}
-		layout, err := a.tensorLayout(env)
+		wanted, err := a.TensorMap.wanted(env)
+		if wanted {
+			var layout TensorLayout
+			layout, err = a.tensorLayout(env)
+			layout.Argument = i
+			layouts = append(layouts, layout)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the tensor map of argument %s: %w", a.Name, err)
 		}
-		layout.Argument = i
-		layouts = append(layouts, layout)
 	}
 	return layouts, nil
 }
@@ -96,12 +102,17 @@ func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error
 		return l,
 			fmt.Errorf("a base of %d elements is %d bytes; the tensor copy engine takes multiples of %d", base, l.Base,
 				tensorUnit)
-	case float64(base)+product(l.Shape) > product(own) && base > 0:
+	case float64(base)+product(l.Shape) > product(own):
 		return l, fmt.Errorf("a shape of %v from element %d on reaches beyond the buffer of %v", l.Shape, base, own)
-	case product(l.Shape) > product(own):
-		return l, fmt.Errorf("a shape of %v reaches beyond the buffer of %v", l.Shape, own)
 	}
 	return l, l.check(int64(a.Element.Size))
+}
+
+func (m *TensorMap) wanted(env space.Environment) (bool, error) {
+	if m.When == nil {
+		return true, nil
+	}
+	return m.When.Bool(env)
 }
 
 // swizzle evaluates the width of the pattern.
@@ -162,6 +173,7 @@ func product(sides []int64) float64 {
 
 // TensorMapEntry is a tensor map as the manifest has it.
 type TensorMapEntry struct {
+	When    document.Scalar   `yaml:"when"`
 	Shape   []document.Scalar `yaml:"shape"`
 	Box     []document.Scalar `yaml:"box"`
 	Swizzle document.Scalar   `yaml:"swizzle"`
@@ -195,6 +207,9 @@ func (r Reader) tensorMap(a *Argument, entry Entry) error {
 	case len(m.Box) != rank:
 		return entry.Name.At.Errorf("argument %s: the box of the tensormap has %d sides for a shape of %d", a.Name,
 			len(m.Box), rank)
+	}
+	if m.When, err = document.Optional(r.All, entry.TensorMap.When, space.Condition); err != nil {
+		return err
 	}
 	if m.Base, err = document.Optional(r.All, entry.TensorMap.Base, space.WholeNumber); err != nil {
 		return err

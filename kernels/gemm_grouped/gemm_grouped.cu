@@ -4,7 +4,8 @@
  *
  * The opinion: with few rows the time is that of reading the weights of the groups that have any,
  * with many that of the tensor cores, and between them of both. So tiles of all groups are one
- * list, and no group waits for another. The steps:
+ * list, and no group waits for another. With SPLIT it is another kernel, for groups of a few rows:
+ * columns.cuh. The steps:
  *
  *  1. Each block of a persistent grid counts the tiles of all groups. Tile by tile it then finds
  *     the group by bisection; tiles of a group that have the same columns follow each other, so
@@ -15,7 +16,8 @@
  *     copy engine, with PIECE A in pieces of so many rows as far as the group has rows. What
  *     lies behind them, of the next group or left over in the ring, is multiplied too, and not
  *     written.
- *  3. CONSUMERS warpgroups multiply from shared memory into registers, ROWS rows each. With
+ *  3. CONSUMERS warpgroups multiply from shared memory into registers, ROWS rows each; one whose
+ *     rows are all of no group does not, which leaves the tensor cores to the other. With
  *     PINGPONG each has tiles of its own, in turns: while one writes, the other multiplies. A
  *     parity tells two rounds of the ring apart and no more, so that none waits in the ring
  *     before its turn has come.
@@ -28,6 +30,10 @@
 
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
+
+#if SPLIT > 0
+#include "columns.cuh"
+#else
 
 constexpr int ROW_BYTES = 128; /* the width of the swizzle */
 constexpr int BLOCK_K = ROW_BYTES / 2;
@@ -333,6 +339,15 @@ INLINE void add_up(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int rows
     release(at.empty + 8 * last);
 }
 
+/* pass lets so many steps go by without multiplying. */
+INLINE void pass(const Layout &at, Place &place, int steps)
+{
+    for (int step = 0; step < steps; step++, place.next()) {
+        barrier_wait(at.full + 8 * place.stage, place.parity);
+        release(at.empty + 8 * place.stage);
+    }
+}
+
 /* write rounds a warp's 16 rows of every 64 and writes those before end: 64 columns at a time,
  * by way of its own part of shared memory. */
 INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][BLOCK_N / 2], const Tile &tile, int rows, int N)
@@ -371,6 +386,10 @@ INLINE void consume(const Layout &at, __nv_bfloat16 *c, int consumer, const Prob
         place.skip(problem.steps);
     for (int number = blockIdx.x + (PINGPONG ? consumer * gridDim.x : 0); number < tiles; number += stride) {
         const Tile tile = tile_at(problem, number);
+        if (tile.row + rows >= tile.end) {
+            pass(at, place, problem.steps);
+            continue;
+        }
         float sums[TILES][BLOCK_N / 2];
         if (PINGPONG) {
             barrier_wait(at.turns + 8 * consumer, parity);
@@ -420,3 +439,4 @@ gemm_grouped(const __grid_constant__ TensorMap a_map, const __grid_constant__ Te
         consume(at, c, threadIdx.x / 128 - 1, problem, N);
     }
 }
+#endif
