@@ -121,6 +121,29 @@ func TestTensorMapFormulas(t *testing.T) {
 	}
 }
 
+// Where the condition does not hold, the kernel takes the pointer.
+func TestTensorMapWhen(t *testing.T) {
+	text := strings.Replace(withMap, "{shape: [B * N, D], box", "{when: TILE < 512, shape: [B * N, D], box", 1)
+	k, err := parse("kernel.yaml", []byte(text), CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for point, want := range map[string]string{
+		"TILE=64":  "[{0 [400 64] [64 64] 128 0} {1 [4 100 64] [1 8 16] 0 0}] <nil>",
+		"TILE=512": "[{1 [4 100 64] [1 8 16] 0 0}] <nil>",
+	} {
+		env := k.Workloads[0].Dims.Environment()
+		p, err := space.ParsePoint(point)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Set(p)
+		if got := fmt.Sprint(k.Arguments.TensorLayouts(env)); got != want {
+			t.Errorf("%s: %s, want %s", point, got, want)
+		}
+	}
+}
+
 func TestTensorMapMistakesSayWhere(t *testing.T) {
 	for _, test := range []struct {
 		name, backend, old, new string
@@ -133,6 +156,7 @@ func TestTensorMapMistakesSayWhere(t *testing.T) {
 		{"dimensions", CUDA, "shape: [B * N, D], box: [TILE, D]", "shape: [1, 1, 1, B, N, D], box: [1, 1, 1, 1, 1, D]", 11,
 			12, "at most 5 dimensions, not 6"},
 		{"swizzle", CUDA, "swizzle: 128", "swizzle: 48", 11, 111, "swizzle 48 is not 0, 32, 64 or 128 bytes"},
+		{"when", CUDA, "{box: [1, 8, 16]}", "{when: N, box: [1, 8, 16]}", 12, 0, "a condition (bool)"},
 		{"undeclared", CUDA, "[TILE, D]", "[TILES, D]", 11, 0, "TILES is not declared"},
 		{"scalar", CUDA, "value: N}", "value: N, tensormap: {box: [1]}}", 13, 12, "tensormap belong to buffers"},
 		{"unknown key", CUDA, "swizzle: 128", "swizle: 128", 11, 102, "swizle"},

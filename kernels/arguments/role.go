@@ -100,8 +100,6 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 			a.Name)
 	case entry.Tolerance != nil && !a.Out:
 		return at.Errorf("argument %s: tolerance belongs to outputs", a.Name)
-	case a.Scratch && entry.TensorMap != nil && !r.GPU:
-		return at.Errorf("argument %s: a tensormap is for backend cuda", a.Name)
 	}
 	if a.Written() && entry.Init.Text != "" {
 		want := space.Number

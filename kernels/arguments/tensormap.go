@@ -53,9 +53,6 @@ var swizzles = []int64{0, 32, 64, 128}
 func (l List) TensorLayouts(env space.Environment) ([]TensorLayout, error) {
 	var layouts []TensorLayout
 	for i, a := range l {
-		if a.TensorMap == nil {
-			continue
-		}
 		wanted, err := a.TensorMap.wanted(env)
 		if wanted {
 			var layout TensorLayout
@@ -109,8 +106,8 @@ func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error
 }
 
 func (m *TensorMap) wanted(env space.Environment) (bool, error) {
-	if m.When == nil {
-		return true, nil
+	if m == nil || m.When == nil {
+		return m != nil, nil
 	}
 	return m.When.Bool(env)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pawl/internal/stats"
 	"pawl/kernels"
@@ -21,6 +22,8 @@ type Plan struct {
 	Source     string      `json:"source"`
 	Candidates []Candidate `json:"candidates"`
 	Workloads  []Measured  `json:"workloads"`
+	// LeftOut says which workloads were measured too little for the table, and how little.
+	LeftOut []string `json:"left_out,omitempty"`
 	// Choices are the best ones for 1, 2, 3 points, for the number that is shipped, and
 	// for as many as lose nothing.
 	Choices []Choice `json:"choices"`
@@ -69,6 +72,18 @@ func choose(k *kernels.Kernel, candidates []Candidate, measured []Measured, want
 			}
 		}
 	}
+	var leftOut []string
+	measured = slices.DeleteFunc(measured, func(m Measured) bool {
+		few := m.rounds() < confirm.FewestRounds && len(m.Failures) < len(candidates)
+		if few {
+			leftOut = append(leftOut, fmt.Sprintf("%s is not in the table: measured in %d of at least %d rounds. The same "+
+				"command goes on, best with a larger --budget", m.Workload, m.rounds(), confirm.FewestRounds))
+		}
+		return few
+	})
+	if len(measured) == 0 {
+		return nil, &NothingError{strings.Join(leftOut, "\n")}
+	}
 	best := make([]int, len(measured))
 	table := make(losses, len(measured))
 	for w := range measured {
@@ -83,8 +98,8 @@ func choose(k *kernels.Kernel, candidates []Candidate, measured []Measured, want
 	}
 	p := &Plan{
 		Kernel: k.Name, Backend: k.Backend, Device: measured[0].Environment.Device, Source: source, Candidates: candidates,
-		Workloads: measured,
-		kernel:    k,
+		Workloads: measured, LeftOut: leftOut,
+		kernel: k,
 	}
 	everything := len(distinct(best))
 	if wanted > everything {
@@ -117,13 +132,9 @@ func lossesOn(m *Measured, candidates []Candidate) ([]float64, int, error) {
 			working = append(working, contender)
 		}
 	}
-	switch {
-	case len(working) == 0:
+	if len(working) == 0 {
 		return nil, 0, &NothingError{fmt.Sprintf("no candidate works on workload %s: tune it again, or leave it out with "+
 			"--workload", m.Workload)}
-	case len(working[0].Rounds) < confirm.FewestRounds:
-		return nil, 0, &NothingError{fmt.Sprintf("workload %s was measured in %d of at least %d rounds: give it a larger "+
-			"--budget, or leave it out with --workload", m.Workload, len(working[0].Rounds), confirm.FewestRounds)}
 	}
 	probabilities := confirm.ProbabilityBest(working)
 	first := 0

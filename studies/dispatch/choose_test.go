@@ -191,13 +191,32 @@ func TestWhatDoesNotWork(t *testing.T) {
 		!strings.Contains(err.Error(), "no candidate works on workload b") {
 		t.Errorf("%v", err)
 	}
-	candidates, measured = field(t, map[string][]float64{"a": {1, 2}})
-	for i, c := range measured[0].contenders {
-		measured[0].contenders[i].Rounds = c.Rounds[:2]
+}
+
+// A workload that was measured too little is left out, and named; the others have their table.
+func TestWhatWasMeasuredTooLittle(t *testing.T) {
+	candidates, measured := field(t, map[string][]float64{"a": {2, 1}, "b": {1, 2}})
+	for i, c := range measured[1].contenders {
+		measured[1].contenders[i].Rounds = c.Rounds[:2]
 	}
-	if _, err := choose(embedded(t), candidates, measured, 0, 0); !errors.As(err, &nothing) ||
-		!strings.Contains(err.Error(), "workload a was measured in 2 of at least 3 rounds: give it a larger --budget") {
+	const want = "b is not in the table: measured in 2 of at least 3 rounds. The same command goes on"
+	p, err := choose(embedded(t), candidates, slices.Clone(measured), 0, 0)
+	if err != nil || len(p.Workloads) != 1 || p.Workloads[0].Workload != "a" {
+		t.Fatalf("%v, %+v", err, p)
+	}
+	var text strings.Builder
+	if err := Text(&text, p); err != nil || !strings.Contains(text.String(), want) {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	var nothing *NothingError
+	if _, err := choose(embedded(t), candidates, measured[1:], 0, 0); !errors.As(err, &nothing) ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
+	}
+	measured[1].contenders = nil // not even a round
+	if p, err := choose(embedded(t), candidates, measured, 0, 0); err != nil ||
+		!strings.Contains(p.LeftOut[0], "measured in 0 of at least 3 rounds") {
+		t.Errorf("%v, %+v", err, p)
 	}
 }
 

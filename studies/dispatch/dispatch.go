@@ -45,8 +45,8 @@ type Options struct {
 	Finalists int
 	// Rounds per workload; 0 means as many as the studies' confirmations wanted.
 	Rounds int
-	// Budget is the time for measuring, 0 for no limit. Each workload has its share, in
-	// which it gets at least the fewest rounds that say anything.
+	// Budget is the time for measuring, 0 for no limit. It is for the fewest rounds that say
+	// anything on every workload first, and then for the others.
 	Budget time.Duration
 	// Cache is the folder of compiled kernels, the user's where it is empty.
 	Cache string
@@ -95,15 +95,10 @@ func Run(ctx context.Context, store *studies.Store, o Options) (*Plan, error) {
 		return nil, err
 	}
 	candidates := candidatesOf(k, subjects, o.Finalists)
-	measured := make([]Measured, len(subjects))
 	m := measuring{Options: o, store: store, kernel: k, points: points(candidates)}
-	if o.Budget > 0 {
-		m.end = time.Now().Add(o.Budget)
-	}
-	for i, s := range subjects {
-		if measured[i], err = m.one(ctx, s, len(subjects)-i); err != nil {
-			return nil, fmt.Errorf("measuring on workload %s: %w", s.Name, err)
-		}
+	measured, err := m.all(ctx, subjects)
+	if err != nil {
+		return nil, err
 	}
 	return choose(k, candidates, measured, o.Points, limit)
 }

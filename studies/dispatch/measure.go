@@ -1,10 +1,13 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
@@ -40,6 +43,14 @@ func (m *Measured) contender(point space.Point) (confirm.Contender, bool) {
 	return m.contenders[at], true
 }
 
+// rounds are those in which all candidates that work were measured.
+func (m *Measured) rounds() int {
+	if len(m.contenders) == 0 {
+		return 0
+	}
+	return len(m.contenders[0].Rounds)
+}
+
 // measuring is the candidates on their way through the workloads.
 type measuring struct {
 	Options
@@ -47,6 +58,28 @@ type measuring struct {
 	kernel *kernels.Kernel
 	points []space.Point
 	end    time.Time // of the budget, zero for none
+}
+
+// all measures on all workloads. Where the time is limited, all have the fewest rounds before one has more, short
+// workloads first: what they do not use is for those that take longer.
+func (m *measuring) all(ctx context.Context, subjects []subject) ([]Measured, error) {
+	passes := []int{m.Rounds}
+	if m.Budget > 0 {
+		m.end, passes = time.Now().Add(m.Budget), []int{confirm.FewestRounds, m.Rounds}
+	}
+	shortFirst := slices.SortedStableFunc(slices.Values(subjects), func(a, b subject) int {
+		return cmp.Compare(a.summary.Winner.Milliseconds, b.summary.Winner.Milliseconds)
+	})
+	measured := map[string]Measured{}
+	for _, m.Rounds = range passes {
+		for i, s := range shortFirst {
+			var err error
+			if measured[s.Name], err = m.one(ctx, s, len(subjects)-i); err != nil {
+				return nil, fmt.Errorf("measuring on workload %s: %w", s.Name, err)
+			}
+		}
+	}
+	return collect.Each(subjects, func(s subject) Measured { return measured[s.Name] }), nil
 }
 
 // one measures on one workload what is not measured there yet. Left is how many workloads
@@ -70,7 +103,7 @@ func (m *measuring) one(ctx context.Context, s subject, left int) (Measured, err
 	}
 	rounds := past.Rounds
 	wanted := across.WantedRounds(s.study, m.Rounds)
-	if !complete(rounds, valid, wanted) {
+	if over := !m.end.IsZero() && time.Now().After(m.end); !over && !complete(rounds, valid, wanted) {
 		if rounds, err = m.measure(ctx, s, valid, left); err != nil {
 			return result, err
 		}

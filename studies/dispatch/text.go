@@ -3,6 +3,7 @@ package dispatch
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pawl/internal/escape"
@@ -85,10 +86,10 @@ func Text(w io.Writer, p *Plan) error {
 	return p.failures(w)
 }
 
-// failures says which candidates do not work, and where. Those that fail for one reason share a
+// failures says which workloads were left out, and which candidates do not work, and where. Those that fail for one reason share a
 // line; the JSON names each.
 func (p *Plan) failures(w io.Writer) error {
-	var lines []string
+	lines := slices.Clone(p.LeftOut)
 	for _, c := range p.Candidates {
 		if c.Wrong != "" {
 			lines = append(lines, fmt.Sprintf("%s is wrong and used nowhere; %s", c.Point, c.Wrong))
