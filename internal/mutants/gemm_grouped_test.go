@@ -69,7 +69,7 @@ var gemmGroupedTiles = []Mutant{
 var gemmGroupedColumns = inColumns([]Mutant{
 	// Which block is whose.
 	{Name: "weights of the first, few rows", What: "multiplies eight columns of all groups with the weights of the first",
-		Old: "*low = b + ((size_t)group.index * N", New: "*low = b + ((size_t)0 * N"},
+		Old: "*low = row_of(b, group.index * N +", New: "*low = row_of(b, 0 * N +"},
 	{Name: "lower columns again", What: "takes the lower eight columns of a block for the upper",
 		Old: "min(column + 8 + inner, N - 1)", New: "min(column + inner, N - 1)"},
 	{Name: "group before, few rows", What: "gives a block the group before its own",
@@ -80,12 +80,12 @@ var gemmGroupedColumns = inColumns([]Mutant{
 		Old: "end[i] = offsets[min(first + 32 * i + lane + 1, E)];", New: "end[i] = offsets[E];"},
 
 	// What is multiplied.
-	{Name: "rest of K", What: "leaves out elements of A and B that are no whole step",
-		Old: "inside = k + stage * STEP < K;", New: "inside = first + (stage + 1) * STEP <= K;"},
+	{Name: "rest of K", What: "leaves out steps that are not whole",
+		Old: "K - first - mine);", New: "(K - first) / STEP * STEP - mine);"},
 	{Name: "beyond K", What: "multiplies what lies behind the end of a row",
-		Old: "inside = k + stage * STEP < K;", New: "inside = true;"},
+		Old: "if (first + STAGES * STEP <= K)", New: "if (first < K)"},
 	{Name: "the first share", What: "gives all warps the first share of K",
-		Old: "int first = threadIdx.x / 32 * STAGES * STEP, k", New: "int first = 0, k"},
+		Old: "int first = threadIdx.x / 32 * STAGES * STEP;", New: "int first = 0;"},
 	{Name: "next share", What: "goes to the next share of K by one warp's too few", At: "SPLIT=4,STAGES=2",
 		Old: "STRIDE = SPLIT * STAGES * STEP;", New: "STRIDE = (SPLIT - 1) * STAGES * STEP;"},
 	{Name: "exchanged pairs", What: "multiplies pairs of A with the neighbors of theirs",
@@ -98,7 +98,7 @@ var gemmGroupedColumns = inColumns([]Mutant{
 		Old: "first < group.end; first += AT_ONCE", New: "first < group.end; first = group.end"},
 
 	// What is written.
-	{Name: "last warp", What: "forgets the last warp's sums", At: "SPLIT=16,STAGES=4",
+	{Name: "last warp", What: "forgets the last warp's sums",
 		Old: "i < SPLIT; i++", New: "i < SPLIT - 1; i++"},
 	{Name: "rows of the next group, few rows", What: "writes rows that belong to the next group",
 		Old: "row < group.end && column + x < N", New: "row < T && column + x < N"},

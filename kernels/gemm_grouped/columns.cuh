@@ -15,6 +15,7 @@
 
 constexpr int COLUMNS = 16, AT_ONCE = 8; /* columns and rows of A in a product */
 constexpr int STEP = 32; /* of K: eight elements for each of the four lanes of a column */
+constexpr int STRIDE = SPLIT * STAGES * STEP; /* what the warps have on their way */
 
 /* Group is one that has rows, from start up to end. */
 struct Group { int index, start, end; };
@@ -23,7 +24,7 @@ struct Group { int index, start, end; };
  * there are no more. */
 INLINE Group group_at(const int *offsets, int E, int before)
 {
-    constexpr int LOADS = 4; /* on their way at once */
+    constexpr int LOADS = 2; /* on their way at once */
     const int lane = threadIdx.x % 32;
     for (int first = 0; first < E; first += 32 * LOADS) {
         int start[LOADS], end[LOADS];
@@ -47,16 +48,21 @@ INLINE Group group_at(const int *offsets, int E, int before)
     return {0, 0, 0};
 }
 
+/* row_of is one multiplication: what comes before the first load of weights counts. */
+INLINE const __nv_bfloat16 *row_of(const __nv_bfloat16 *matrix, unsigned row, unsigned K)
+{
+    return matrix + (unsigned long long)row * K;
+}
+
 /* load and load_weights are zero where nothing is inside. Weights leave the caches of the
  * multiprocessor to the rows of A. */
 #define LOAD(name, how)                                                                    \
     INLINE uint4 name(const __nv_bfloat16 *from, bool inside)                              \
     {                                                                                      \
-        uint4 x;                                                                           \
+        uint4 x = {};                                                                      \
         asm volatile("{\n.reg .pred inside;\nsetp.ne.b32 inside, %5, 0;\n"                  \
-                     "mov.b32 %0, 0;\nmov.b32 %1, 0;\nmov.b32 %2, 0;\nmov.b32 %3, 0;\n"    \
-                     "@inside ld.global" how ".v4.u32 {%0, %1, %2, %3}, [%4];\n}"       \
-                     : "=&r"(x.x), "=&r"(x.y), "=&r"(x.z), "=&r"(x.w)                      \
+                     "@inside ld.global" how ".v4.u32 {%0, %1, %2, %3}, [%4];\n}"          \
+                     : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w)                          \
                      : "l"(from), "r"((int)inside) : "memory");                            \
         return x;                                                                          \
     }
@@ -73,28 +79,37 @@ INLINE void multiply(float (&d)[4], unsigned low, unsigned high, unsigned low_ne
                  : "r"(low), "r"(high), "r"(low_next), "r"(high_next), "r"(row), "r"(row_next));
 }
 
-/* add_up multiplies a warp's share of K. Two sums wait for each other half as long as one. */
-INLINE void add_up(float (&sums)[2][4], const __nv_bfloat16 *low, const __nv_bfloat16 *high, const __nv_bfloat16 *rows,
-                   int K)
+/* add_steps multiplies STAGES steps, of which so many elements are left from the lane's first on. Two
+ * sums wait for each other half as long as one. */
+template <bool WHOLE>
+INLINE void add_steps(float (&sums)[2][4], const __nv_bfloat16 *low, const __nv_bfloat16 *high,
+                      const __nv_bfloat16 *rows, int left)
 {
-    constexpr int STRIDE = SPLIT * STAGES * STEP;
-    int first = threadIdx.x / 32 * STAGES * STEP, k = first + threadIdx.x % 4 * 8;
-    low += k, high += k, rows += k;
-    _Pragma("unroll 1") for (; first < K; first += STRIDE, k += STRIDE) {
-        uint4 x[STAGES], y[STAGES], z[STAGES];
-        UNROLL for (int stage = 0; stage < STAGES; stage++) {
-            const bool inside = k + stage * STEP < K;
-            x[stage] = load_weights(low + stage * STEP, inside);
-            y[stage] = load_weights(high + stage * STEP, inside);
-            z[stage] = load(rows + stage * STEP, inside);
-        }
-        __syncwarp(); /* the compiler keeps loads before it, so that all are on their way */
-        UNROLL for (int stage = 0; stage < STAGES; stage++) {
-            const uint4 l = x[stage], h = y[stage], r = z[stage];
-            multiply(sums[0], l.x, h.x, l.y, h.y, r.x, r.y);
-            multiply(sums[1], l.z, h.z, l.w, h.w, r.z, r.w);
-        }
-        low += STRIDE, high += STRIDE, rows += STRIDE;
+    uint4 x[STAGES], y[STAGES], z[STAGES];
+    UNROLL for (int stage = 0; stage < STAGES; stage++) {
+        const bool inside = WHOLE || stage * STEP < left;
+        x[stage] = load_weights(low + stage * STEP, inside);
+        y[stage] = load_weights(high + stage * STEP, inside);
+    }
+    UNROLL for (int stage = 0; stage < STAGES; stage++)
+        z[stage] = load(rows + stage * STEP, WHOLE || stage * STEP < left);
+    __syncwarp(); /* the compiler keeps loads before it, so that all are on their way */
+    UNROLL for (int stage = 0; stage < STAGES; stage++) {
+        const uint4 l = x[stage], h = y[stage], r = z[stage];
+        multiply(sums[0], l.x, h.x, l.y, h.y, r.x, r.y);
+        multiply(sums[1], l.z, h.z, l.w, h.w, r.z, r.w);
+    }
+}
+
+/* add_up multiplies a warp's share of K; mine is the lane's first element of a step. */
+INLINE void add_up(float (&sums)[2][4], const __nv_bfloat16 *low, const __nv_bfloat16 *high, const __nv_bfloat16 *rows,
+                   int mine, int K)
+{
+    _Pragma("unroll 1") for (int first = threadIdx.x / 32 * STAGES * STEP; first < K; first += STRIDE) {
+        if (first + STAGES * STEP <= K)
+            add_steps<true>(sums, low + first, high + first, rows + first, 0);
+        else
+            add_steps<false>(sums, low + first, high + first, rows + first, K - first - mine);
     }
 }
 
@@ -103,17 +118,17 @@ gemm_grouped(const __nv_bfloat16 *a, const __nv_bfloat16 *b, const int *offsets,
              int K)
 {
     __shared__ float partial[SPLIT][AT_ONCE][COLUMNS];
-    const int warp = threadIdx.x / 32, inner = threadIdx.x % 32 / 4, pair = threadIdx.x % 4 * 2;
-    const Group group = group_at(offsets, E, blockIdx.y);
+    const int warp = threadIdx.x / 32, inner = threadIdx.x % 32 / 4, mine = threadIdx.x % 4 * 8;
     const int column = blockIdx.x * COLUMNS;
+    const Group group = group_at(offsets, E, blockIdx.y);
     /* What lies beyond the last column or row is multiplied as one of them, and not written. */
-    const __nv_bfloat16 *low = b + ((size_t)group.index * N + min(column + inner, N - 1)) * K;
-    const __nv_bfloat16 *high = b + ((size_t)group.index * N + min(column + 8 + inner, N - 1)) * K;
+    const __nv_bfloat16 *low = row_of(b, group.index * N + min(column + inner, N - 1), K) + mine;
+    const __nv_bfloat16 *high = row_of(b, group.index * N + min(column + 8 + inner, N - 1), K) + mine;
     for (int first = group.start; first < group.end; first += AT_ONCE) {
         float sums[2][4] = {};
-        add_up(sums, low, high, a + (size_t)min(first + inner, group.end - 1) * K, K);
+        add_up(sums, low, high, row_of(a, min(first + inner, group.end - 1), K) + mine, mine, K);
         UNROLL for (int i = 0; i < 4; i++)
-            partial[warp][pair + i % 2][inner + i / 2 * 8] = sums[0][i] + sums[1][i];
+            partial[warp][mine / 4 + i % 2][inner + i / 2 * 8] = sums[0][i] + sums[1][i];
         __syncthreads();
         const int row = first + threadIdx.x / COLUMNS, x = threadIdx.x % COLUMNS;
         if (threadIdx.x < AT_ONCE * COLUMNS && row < group.end && column + x < N) {
