@@ -205,13 +205,13 @@ func (r Reader) tensorMap(a *Argument, entry Entry) error {
 		return entry.Name.At.Errorf("argument %s: the box of the tensormap has %d sides for a shape of %d", a.Name,
 			len(m.Box), rank)
 	}
-	if m.When, err = document.Optional(r.All, entry.TensorMap.When, space.Condition); err != nil {
-		return err
+	if m.When, err = document.Optional(r.All, entry.TensorMap.When, space.Condition); err == nil {
+		m.Base, err = document.Optional(r.All, entry.TensorMap.Base, space.WholeNumber)
 	}
-	if m.Base, err = document.Optional(r.All, entry.TensorMap.Base, space.WholeNumber); err != nil {
-		return err
+	if err == nil {
+		m.Swizzle, err = document.Optional(r.All, entry.TensorMap.Swizzle, space.WholeNumber)
 	}
-	if m.Swizzle, err = document.Optional(r.All, entry.TensorMap.Swizzle, space.WholeNumber); err != nil {
+	if err != nil {
 		return err
 	}
 	if swizzle := entry.TensorMap.Swizzle; m.Swizzle != nil && len(m.Swizzle.Names()) == 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/internal/stats"
 	"pawl/search/sampler"
 	"pawl/space"
 )
@@ -48,30 +49,14 @@ func Importances(s *space.Space, timed []sampler.Timed) []Importance {
 // epsilonSquared is (SSB - (k-1)*MSW) / SST for k groups, not below 0. See
 // Kelley, "An unbiased correlation ratio measure", PNAS 21 (1935).
 func epsilonSquared(groups [][]float64) float64 {
-	var total, sum float64
-	filled := 0
-	for _, g := range groups {
-		for _, x := range g {
-			sum += x
-		}
-		total += float64(len(g))
-		if len(g) > 0 {
-			filled++
-		}
-	}
-	if filled < 2 || int(total) <= filled {
+	all := slices.Concat(groups...)
+	groups = slices.DeleteFunc(slices.Clone(groups), func(g []float64) bool { return len(g) == 0 })
+	if len(groups) < 2 || len(all) <= len(groups) {
 		return 0
 	}
-	grand := sum / total
 	var between, within float64
 	for _, g := range groups {
-		if len(g) == 0 {
-			continue
-		}
-		mean := 0.0
-		for _, x := range g {
-			mean += x / float64(len(g))
-		}
+		mean, grand := stats.Mean(g), stats.Mean(all)
 		between += float64(len(g)) * (mean - grand) * (mean - grand)
 		for _, x := range g {
 			within += (x - mean) * (x - mean)
@@ -80,6 +65,6 @@ func epsilonSquared(groups [][]float64) float64 {
 	if between+within == 0 {
 		return 0
 	}
-	meanSquareWithin := within / (total - float64(filled))
-	return max(0, (between-float64(filled-1)*meanSquareWithin)/(between+within))
+	meanSquareWithin := within / float64(len(all)-len(groups))
+	return max(0, (between-float64(len(groups)-1)*meanSquareWithin)/(between+within))
 }

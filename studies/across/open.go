@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"pawl/internal/stats"
@@ -57,7 +58,7 @@ type Comparison struct {
 	// Left is the time that is left, nil for no limit; Stopped says that the user has had enough.
 	Left    func() time.Duration
 	Stopped func() bool
-	// Begin is called before the first round; it may be nil.
+	// Begin is called before the first round.
 	Begin func()
 }
 
@@ -71,7 +72,7 @@ func (c Comparison) Run(ctx context.Context, bench *devices.Bench, study studies
 	if c.Left == nil {
 		c.Left = func() time.Duration { return confirm.Unlimited }
 	}
-	begin := c.Begin
+	begin := sync.OnceFunc(c.Begin)
 	through, err = confirm.Compare(ctx, search.RetryHung(bench.Evaluator), confirm.Study{
 		Record: func(r trial.Round) error {
 			if err := c.Record(r); err != nil {
@@ -82,12 +83,7 @@ func (c Comparison) Run(ctx context.Context, bench *devices.Bench, study studies
 		},
 		Rounds:  func() []trial.Round { return rounds },
 		Refresh: bench.Evaluator.Refresh, Left: c.Left, Stopped: c.Stopped,
-		Progress: func(trial.Phase, int) {
-			if begin != nil {
-				begin()
-			}
-			begin = nil
-		},
+		Progress: func(trial.Phase, int) { begin() },
 	}, confirm.Options{
 		Rounds: WantedRounds(study, c.Rounds), Samples: samples, Seed: stats.FreshSeed(), Lanes: runtime.NumCPU(),
 	}, c.Phase, c.Points...)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -74,10 +75,14 @@ func choose(k *kernels.Kernel, candidates []Candidate, measured []Measured, want
 	}
 	var leftOut []string
 	measured = slices.DeleteFunc(measured, func(m Measured) bool {
-		few := m.rounds() < confirm.FewestRounds && len(m.Failures) < len(candidates)
+		rounds := 0
+		if len(m.contenders) > 0 {
+			rounds = len(m.contenders[0].Rounds)
+		}
+		few := rounds < confirm.FewestRounds && len(m.Failures) < len(candidates)
 		if few {
 			leftOut = append(leftOut, fmt.Sprintf("%s is not in the table: measured in %d of at least %d rounds. The same "+
-				"command goes on, best with a larger --budget", m.Workload, m.rounds(), confirm.FewestRounds))
+				"command goes on, best with a larger --budget", m.Workload, rounds, confirm.FewestRounds))
 		}
 		return few
 	})
@@ -137,12 +142,7 @@ func lossesOn(m *Measured, candidates []Candidate) ([]float64, int, error) {
 			"--workload", m.Workload)}
 	}
 	probabilities := confirm.ProbabilityBest(working)
-	first := 0
-	for i := range working {
-		if probabilities[i] > probabilities[first] {
-			first = i
-		}
-	}
+	first := slices.Index(probabilities, slices.Max(probabilities))
 	row, best := make([]float64, len(candidates)), -1
 	for i, c := range candidates {
 		row[i] = math.Inf(1)
@@ -161,7 +161,7 @@ func lossesOn(m *Measured, candidates []Candidate) ([]float64, int, error) {
 func distinct(numbers []int) []int { return slices.Compact(slices.Sorted(slices.Values(numbers))) }
 
 // mostTried bounds the sets that are tried one by one.
-const mostTried = 2_000_000
+var mostTried = big.NewInt(2_000_000)
 
 // least returns the set of a size with the smallest mean loss, and whether there is one that
 // works on all workloads. All sets are tried where they are not too many; otherwise the best
@@ -171,7 +171,7 @@ func (l losses) least(size int, best []int) ([]int, bool) {
 		return ideal, true
 	}
 	n := len(l[0])
-	if binomial(n, size) > mostTried {
+	if new(big.Int).Binomial(int64(n), int64(size)).Cmp(mostTried) > 0 {
 		return l.greedy(size)
 	}
 	var found []int
@@ -205,7 +205,7 @@ func (l losses) greedy(size int) ([]int, bool) {
 			}
 			uncovered, sum := 0, 0.0
 			for w := range l {
-				if loss := l.on(w, append(slices.Clone(set), i)); math.IsInf(loss, 1) {
+				if loss := l[w][l.best(w, append(slices.Clone(set), i))]; math.IsInf(loss, 1) {
 					uncovered++
 				} else {
 					sum += math.Log1p(loss)
@@ -221,38 +221,26 @@ func (l losses) greedy(size int) ([]int, bool) {
 	return set, !math.IsInf(l.of(set), 1)
 }
 
-// on is the loss of a set on a workload: that of its best candidate there.
-func (l losses) on(w int, set []int) float64 {
-	lowest := math.Inf(1)
-	for _, i := range set {
-		lowest = min(lowest, l[w][i])
-	}
-	return lowest
+// best is the candidate of a set that loses the least on a workload.
+func (l losses) best(w int, set []int) int {
+	return slices.MinFunc(set, func(a, b int) int { return cmp.Compare(l[w][a], l[w][b]) })
 }
 
 // of is the mean loss of a set, as a sum of logarithms over workloads.
 func (l losses) of(set []int) (sum float64) {
 	for w := range l {
-		sum += math.Log1p(l.on(w, set))
+		sum += math.Log1p(l[w][l.best(w, set)])
 	}
 	return sum
 }
 
-func binomial(n, k int) float64 {
-	count := 1.0
-	for i := range k {
-		count *= float64(n-i) / float64(i+1)
-	}
-	return count
-}
-
 // choice describes a set: which of its points each workload gets, and what that costs.
 func (p *Plan) choice(set []int, table losses, best []int) Choice {
-	set = slices.DeleteFunc(slices.Clone(set), func(i int) bool { // a point that no workload would get
-		return len(set) > 1 && !slices.ContainsFunc(table, func(row []float64) bool {
-			return i == slices.MinFunc(set, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
-		})
-	})
+	used := make([]int, len(table))
+	for w := range table {
+		used[w] = table.best(w, set)
+	}
+	set = distinct(used) // without points that no workload would get
 	c := Choice{Mean: math.Expm1(table.of(set) / float64(len(table))), MeanInterval: stats.Unbounded()}
 	for _, i := range set {
 		c.Points = append(c.Points, p.Candidates[i].Point)
@@ -260,12 +248,7 @@ func (p *Plan) choice(set []int, table losses, best []int) Choice {
 	var chosen, ideal [][][]float64
 	enough := true
 	for w := range p.Workloads {
-		at := 0
-		for j, i := range set {
-			if table[w][i] < table[w][set[at]] {
-				at = j
-			}
-		}
+		at := slices.Index(set, used[w])
 		mine, _ := p.Workloads[w].contender(c.Points[at])
 		other, _ := p.Workloads[w].contender(p.Candidates[best[w]].Point)
 		a := Assignment{

@@ -95,7 +95,8 @@ func Run(ctx context.Context, store *studies.Store, o Options) (*Plan, error) {
 		return nil, err
 	}
 	candidates := candidatesOf(k, subjects, o.Finalists)
-	m := measuring{Options: o, store: store, kernel: k, points: points(candidates)}
+	m := measuring{Options: o, store: store, kernel: k}
+	m.points = collect.Each(candidates, func(c Candidate) space.Point { return c.Point })
 	measured, err := m.all(ctx, subjects)
 	if err != nil {
 		return nil, err
@@ -108,9 +109,7 @@ func Run(ctx context.Context, store *studies.Store, o Options) (*Plan, error) {
 func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Options) ([]subject, error) {
 	names := o.Workloads
 	if len(names) == 0 {
-		for _, w := range k.Workloads {
-			names = append(names, w.Name)
-		}
+		names = collect.Each(k.Workloads, func(w kernels.Workload) string { return w.Name })
 	}
 	source, err := k.Digest()
 	if err != nil {
@@ -171,10 +170,6 @@ type Candidate struct {
 	Won     []string `json:"won,omitempty"`
 	// Wrong says on which workload its results are wrong, and how; it is used nowhere then.
 	Wrong string `json:"wrong,omitempty"`
-}
-
-func points(candidates []Candidate) (all []space.Point) {
-	return collect.Each(candidates, func(c Candidate) space.Point { return c.Point })
 }
 
 // candidatesOf returns the manifest's default and the best points of each study.

@@ -43,14 +43,6 @@ func (m *Measured) contender(point space.Point) (confirm.Contender, bool) {
 	return m.contenders[at], true
 }
 
-// rounds are those in which all candidates that work were measured.
-func (m *Measured) rounds() int {
-	if len(m.contenders) == 0 {
-		return 0
-	}
-	return len(m.contenders[0].Rounds)
-}
-
 // measuring is the candidates on their way through the workloads.
 type measuring struct {
 	Options
@@ -124,12 +116,10 @@ func (m *measuring) one(ctx context.Context, s subject, left int) (Measured, err
 // may not last.
 func complete(rounds []trial.Round, points []space.Point, wanted int) bool {
 	contenders := confirm.Contenders(rounds, trial.Dispatch)
-	same := len(contenders) == len(points) && !slices.ContainsFunc(contenders, func(c confirm.Contender) bool {
-		return !slices.Contains(points, c.Point) || len(c.Rounds) < wanted
-	})
-	return same && !slices.ContainsFunc(trial.Latest(rounds), func(r trial.Round) bool {
-		return r.Phase == trial.Dispatch && !slices.Contains(points, r.Point)
-	})
+	few := func(c confirm.Contender) bool { return len(c.Rounds) < wanted }
+	other := func(r trial.Round) bool { return r.Phase == trial.Dispatch && !slices.Contains(points, r.Point) }
+	return len(contenders) == len(points) && !slices.ContainsFunc(contenders, few) &&
+		!slices.ContainsFunc(trial.Latest(rounds), other)
 }
 
 // measure measures the points on a workload and returns all rounds of its study.

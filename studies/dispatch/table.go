@@ -15,6 +15,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/kernels"
+	"pawl/kernels/document"
 	"pawl/objective"
 	"pawl/space"
 )
@@ -66,8 +67,6 @@ type Entry struct {
 	Milliseconds float64 `json:"milliseconds"`
 	Loss         float64 `json:"loss"`
 }
-
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Table returns what to ship. An empty prefix is made from the kernel's name.
 func (p *Plan) Table(prefix string) (*Table, error) {
@@ -132,14 +131,14 @@ func (t *Table) add(v Variant) int {
 
 // check finds what cannot stand in the files.
 func (t *Table) check() error {
-	if !identifier.MatchString(t.Prefix) {
+	if !document.IsIdentifier(t.Prefix) {
 		return fmt.Errorf("--prefix %q: letters, digits and underscores, not beginning with a digit", t.Prefix)
 	}
 	if len(t.Variants) == 0 || len(t.Entries) == 0 || len(t.Sizes) == 0 {
 		return fmt.Errorf("a table without variants, entries or sizes")
 	}
 	for _, name := range append(slices.Clone(t.Sizes), t.Fixed...) {
-		if !identifier.MatchString(name) || !slices.Contains(t.Sizes, name) {
+		if !document.IsIdentifier(name) || !slices.Contains(t.Sizes, name) {
 			return fmt.Errorf("%q is not the name of a size", name)
 		}
 	}
@@ -148,7 +147,7 @@ func (t *Table) check() error {
 			return fmt.Errorf("variant %d does not say what is compiled, or with what", i)
 		}
 		for _, m := range v.Macros {
-			if !identifier.MatchString(m.Name) {
+			if !document.IsIdentifier(m.Name) {
 				return fmt.Errorf("macro %q cannot stand in a header", m.Name)
 			}
 		}
@@ -211,12 +210,9 @@ func (t *Table) Join(path string) error {
 			t.Entries = append(t.Entries, e)
 		}
 	}
-	for _, name := range other.Fixed { // of another backend, perhaps
-		if !slices.Contains(t.Fixed, name) {
-			t.Fixed = append(t.Fixed, name)
-		}
-	}
+	t.Fixed = append(t.Fixed, other.Fixed...) // of another backend, perhaps
 	slices.Sort(t.Fixed)
+	t.Fixed = slices.Compact(t.Fixed)
 	return nil
 }
 
@@ -240,7 +236,7 @@ func (t *Table) functions(variant int) (names, symbols []string) {
 		switch {
 		case slices.Contains(entries[:i], entry):
 			continue
-		case !identifier.MatchString(name), instance != kernels.IsInstance(entries[0]),
+		case !document.IsIdentifier(name), instance != kernels.IsInstance(entries[0]),
 			!instance && slices.Contains(names, name):
 			return nil, nil
 		}

@@ -34,11 +34,7 @@ func (t *Table) Write(folder string, python bool) ([]string, error) {
 	if python || t.Tiles {
 		files = append(files, page.File{Name: t.Prefix + ".py", Render: t.Python})
 	}
-	paths, err := page.WriteFiles(folder, files...)
-	if err != nil {
-		return paths, fmt.Errorf("writing the table: %w", err)
-	}
-	return paths, nil
+	return page.WriteFiles(folder, files...)
 }
 
 //go:embed table.cmake.tmpl
