@@ -65,7 +65,8 @@ func TestTensorLayouts(t *testing.T) {
 	for change, want := range map[string]string{
 		"box: [TILE, 8]": "argument x: rows of the buffer are 200 bytes apart; the tensor copy engine takes " +
 			"multiples of 16",
-		"shape: [2 * B * N, D]": "argument x: a shape of [800 100] from element 0 on reaches beyond the buffer of [4 100 100]",
+		"shape: [2 * B * N, D]": "argument x: a shape of [800 100] from element 0 on reaches beyond the buffer of " +
+			"[4 100 100]",
 	} {
 		old, _, _ := strings.Cut(change, ":")
 		text := strings.Replace(withMap, map[string]string{"box": "box: [TILE, D]", "shape": "shape: [B * N, D]"}[old],

@@ -87,8 +87,8 @@ func Text(w io.Writer, p *Plan) error {
 	return nil
 }
 
-// failures says which workloads were left out, and which candidates do not work, and where. Those that fail for one reason share a
-// line; the JSON names each.
+// failures says which workloads were left out, and which candidates do not work, and where. Those that fail for one
+// reason share a line; the JSON names each.
 func (p *Plan) failures(w io.Writer) {
 	lines := slices.Clone(p.LeftOut)
 	for _, c := range p.Candidates {
