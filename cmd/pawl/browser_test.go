@@ -14,9 +14,7 @@ import (
 
 // A real browser on the pages of a real study, and of one that another process runs.
 func TestPagesInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
+	thorough.Only(t, "a browser takes its time, and TestPages looks at the same pages without one")
 	dir := t.TempDir()
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
@@ -57,10 +55,6 @@ func (b *browser) everyPage() {
 	} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, width := range []int64{1280, 390} {
-				once := (theme == "light") == (width == 1280) // each theme and each width once
-				if !once && !thorough.All() {
-					continue
-				}
 				b.look(width, theme)
 				b.open(path)
 				where := fmt.Sprintf("%s, %s, %d pixels", name, theme, width)
@@ -69,7 +63,7 @@ func (b *browser) everyPage() {
 					b.t.Errorf("%s: the page is %d pixels wide", where, wide)
 				}
 				b.screenshot(fmt.Sprintf("%s-%s-%d", name, theme, width))
-				if once { // it takes its time
+				if (theme == "light") == (width == 1280) { // it takes its time: each theme and each width once
 					b.accessible(where)
 				}
 			}

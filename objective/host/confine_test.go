@@ -65,7 +65,7 @@ func TestKernelsAreRefusedWhatTheyDoNotNeed(t *testing.T) {
 	}
 	b := open(t, confinedFiles(t, "refused.c", "  MODE: {values: ["+strings.Join(modes, ", ")+
 		"], default: signal_itself}\n  WHEN: {values: [0, 1], default: 0}"), host.Options{})
-	for _, mode := range thorough.Some(modes, 20) {
+	for _, mode := range thorough.Some(modes, 6) {
 		for _, when := range []string{"0", "1"} {
 			found, err := b.Try(t.Context(), b.prepare(t, "MODE="+mode+", WHEN="+when), slices.Values([]check.Case{one}), nil)
 			if found.Failure != nil || err != nil {
@@ -130,7 +130,7 @@ func TestHonestKernelsWork(t *testing.T) {
 			}
 		}
 		b := open(t, files, options)
-		for _, mode := range modes {
+		for _, mode := range thorough.Some(modes, 3) {
 			if outcome := b.measure(t, "MODE="+mode, 0); outcome.Failure != nil {
 				t.Errorf("%s: %v", mode, outcome.Failure)
 			}
