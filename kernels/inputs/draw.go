@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
@@ -149,11 +148,6 @@ func (s *Source) FillDrawn(buffer []byte, b arguments.Binding, load uint64, draw
 		return s.Fill(buffer, b, load)
 	}
 	return s.FillLaunches(b, drawn.Pool, []uint64{drawn.Seed}, func(int) []byte { return buffer })
-}
-
-// Renews says that some input is new in every launch.
-func Renews(all []arguments.Binding) bool {
-	return slices.ContainsFunc(all, Renewed)
 }
 
 // Renewed says that an argument is an input that is new in every launch.

@@ -23,7 +23,9 @@ func (r Recipe) fill(buffer []byte, element element.Type) {
 			for b := lane; b < blocks; b += lanes {
 				first, last := b*block, min((b+1)*block, total)
 				if !element.Float {
-					r.fillIntegers(buffer[first*size:last*size], element, uint64(first))
+					for i := first; i < last; i++ { // not by way of floats, which have not enough digits for all of them
+						element.PutInteger(buffer[i*size:], r.integer(uint64(i)))
+					}
 					continue
 				}
 				r.draw(uint64(first), values[:last-first])
@@ -32,13 +34,4 @@ func (r Recipe) fill(buffer []byte, element element.Type) {
 		})
 	}
 	done.Wait()
-}
-
-// fillIntegers writes elements from the first on. They do not go by way of floats,
-// which have not enough digits for all of them.
-func (r Recipe) fillIntegers(buffer []byte, element element.Type, first uint64) {
-	for at := 0; at < len(buffer); at += element.Size {
-		element.PutInteger(buffer[at:], r.integer(first))
-		first++
-	}
 }

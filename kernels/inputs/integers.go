@@ -56,7 +56,7 @@ func magnitude(n int64) uint64 {
 
 // integer computes an element of an integer type. Sums wrap around, here and on a
 // device; what has left the range by that is brought back.
-func (r Recipe) integer(i uint64) int64 {
+func (r *Recipe) integer(i uint64) int64 {
 	drawn := r.at(i)
 	switch r.Kind {
 	case RangeEnds:
@@ -104,19 +104,19 @@ func (r Recipe) integer(i uint64) int64 {
 // turn is which of n numbers an element is: each of them once in n elements, so that
 // none is left out by chance, from another one on each time, so that none keeps its
 // place in a vector.
-func (r Recipe) turn(i, n uint64) uint64 { return (i + r.at(i/n)%n) % n }
+func (r *Recipe) turn(i, n uint64) uint64 { return (i + r.at(i/n)%n) % n }
 
-func (r Recipe) any(drawn uint64) int64 {
+func (r *Recipe) any(drawn uint64) int64 {
 	if r.Span == math.MaxUint64 {
 		return int64(drawn)
 	}
 	return r.Low + int64(drawn%(r.Span+1))
 }
 
-func (r Recipe) inRange(n int64) bool { return uint64(n)-uint64(r.Low) <= r.Span }
+func (r *Recipe) inRange(n int64) bool { return uint64(n)-uint64(r.Low) <= r.Span }
 
 // nearest is the number of the range that is next to n.
-func (r Recipe) nearest(n int64) int64 {
+func (r *Recipe) nearest(n int64) int64 {
 	switch {
 	case r.inRange(n):
 		return n
@@ -127,7 +127,7 @@ func (r Recipe) nearest(n int64) int64 {
 }
 
 // around is an offset from Low by four less than so many, as far as the range goes.
-func (r Recipe) around(offset, more uint64) uint64 {
+func (r *Recipe) around(offset, more uint64) uint64 {
 	if offset+more < 4 {
 		return 0
 	}
@@ -135,7 +135,7 @@ func (r Recipe) around(offset, more uint64) uint64 {
 }
 
 // end is one of the numbers at which kernels go wrong, or any.
-func (r Recipe) end(which, drawn uint64) int64 {
+func (r *Recipe) end(which, drawn uint64) int64 {
 	if which == 6 {
 		return r.any(drawn)
 	}
@@ -145,7 +145,7 @@ func (r Recipe) end(which, drawn uint64) int64 {
 
 // rising is the number at a place of a row of numbers that never fall: each has a
 // part of the range to itself, or shares a number with its neighbors.
-func (r Recipe) rising(place, drawn uint64) int64 {
+func (r *Recipe) rising(place, drawn uint64) int64 {
 	if r.Span >= r.Row {
 		part := r.Span / r.Row
 		return r.Low + int64(place*part+drawn%part)

@@ -28,7 +28,7 @@ var realFills = map[string]Kind{
 }
 
 // real computes an element of a float type between bounds.
-func (r Recipe) real(i uint64) float64 {
+func (r *Recipe) real(i uint64) float64 {
 	low, high := math.Float64frombits(uint64(r.Low)), math.Float64frombits(r.Span)
 	drawn := r.at(i)
 	share := fraction(drawn)
@@ -52,8 +52,14 @@ func (r Recipe) real(i uint64) float64 {
 		share = (float64(i%r.Row) + share) / float64(r.Row)
 	case FallingReals:
 		share = (float64(r.Row-1-i%r.Row) + share) / float64(r.Row)
-	case BellReals:
-		share = min(max(0.5+float64(0.125*normal(Quantiles(), drawn)), 0), 1)
 	}
 	return min(low+float64(r.Scale*share), high)
+}
+
+func (r *Recipe) bell(table []float64, first uint64, values []float64) {
+	low, high := math.Float64frombits(uint64(r.Low)), math.Float64frombits(r.Span)
+	for k := range values {
+		share := min(max(0.5+float64(0.125*normal(table, r.at(first+uint64(k)))), 0), 1)
+		values[k] = min(low+float64(r.Scale*share), high)
+	}
 }

@@ -127,21 +127,24 @@ func (r Recipe) of(kind Kind, scale float64) Recipe {
 }
 
 func (r Recipe) draw(first uint64, values []float64) {
-	if r.Kind == NormalNumbers { // most content is: no switch for each element
-		table := Quantiles()
+	table := Quantiles()
+	switch r.Kind { // most content is normal: no switch for each element
+	case NormalNumbers:
 		for k := range values {
 			values[k] = r.Scale * normal(table, r.at(first+uint64(k)))
 		}
-		return
-	}
-	for k := range values {
-		values[k] = r.element(first + uint64(k))
+	case BellReals:
+		r.bell(table, first, values)
+	default:
+		for k := range values {
+			values[k] = r.element(first + uint64(k))
+		}
 	}
 }
 
-func (r Recipe) at(i uint64) uint64 { return stream(r.Stream).at(i) }
+func (r *Recipe) at(i uint64) uint64 { return stream(r.Stream).at(i) }
 
-func (r Recipe) element(i uint64) float64 {
+func (r *Recipe) element(i uint64) float64 {
 	switch r.Kind {
 	case Constant:
 		return r.Scale
@@ -162,7 +165,7 @@ func (r Recipe) element(i uint64) float64 {
 			return sign(drawn>>1) * r.Scale * fraction(drawn)
 		}
 		return normal(Quantiles(), drawn)
-	case Reals, BellReals, RealEnds, FewReals, RisingReals, FallingReals:
+	case Reals, RealEnds, FewReals, RisingReals, FallingReals:
 		return r.real(i)
 	default: // all elements of a row have one sign, so that sums over rows grow as well
 		if r.at(i/r.Row)%4 == 0 {

@@ -163,7 +163,7 @@ func (d *Device) sample() (float64, error) {
 // held back until everything is queued, so that the time of queueing stays out of
 // the figure.
 func (d *Device) timeGraph() (float64, error) {
-	if !inputs.Renews(d.loaded.Arguments) { // no launch may find its own answer
+	if !slices.ContainsFunc(d.loaded.Arguments, inputs.Renewed) { // no launch may find its own answer
 		if err := d.poisonSets(d.graph.sets); err != nil {
 			return 0, err
 		}

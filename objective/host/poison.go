@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/ebitengine/purego"
 
@@ -13,7 +14,7 @@ import (
 // where no input changes, poison again.
 func (d *Device) poisonNew(i int) {
 	c := d.buffers[i]
-	if !inputs.Renews(d.loaded.Arguments) {
+	if !slices.ContainsFunc(d.loaded.Arguments, inputs.Renewed) {
 		c.used = 0
 	}
 	for ; c.used < c.count; c.used++ {
