@@ -81,6 +81,9 @@ func until(t testing.TB, r *Recorded, seed uint64, draws int, past trial.Past) t
 
 // The model does not know what no trial has met, so that it ends a search too early. Draws say how much is unknown.
 func TestBoundEndsASearchAfterDraws(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about verdicts: the others run through the same goroutines")
+	}
 	spaces := map[string][]*Recorded{}
 	for i := range *boundSeeds {
 		spaces["conjunction"] = append(spaces["conjunction"], conjunction(t, uint64(i)))

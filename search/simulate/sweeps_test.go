@@ -10,6 +10,9 @@ import (
 // What the default sampler reaches on real sweeps, one trial at a time: .992 over 24 seeds. Seeds are
 // fixed, so that this fails only when the search has changed.
 func TestAutoOnRecordedSweeps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about verdicts: the others run through the same goroutines")
+	}
 	files, err := filepath.Glob("../../docs/spaces/*.json.gz")
 	if err != nil || len(files) < 4 {
 		t.Fatalf("%d sweeps, %v", len(files), err)
