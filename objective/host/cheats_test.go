@@ -320,7 +320,8 @@ func TestCheatsAreNotTimed(t *testing.T) {
 			// time, and nothing is gained.
 			threaded := mode == "ahead" || mode == "behind" || mode == "unfinished"
 			worked := func(o objective.Outcome) bool { return threaded && stat(o) > good.Milliseconds()/2 }
-			if f := outcome.Failure; !worked(outcome) && (f == nil || !matches(want, f.Reason)) {
+			lucky := mode == "by_chance" && outcome.Failure == nil // four right launches of four that are compared
+			if f := outcome.Failure; !lucky && !worked(outcome) && (f == nil || !matches(want, f.Reason)) {
 				t.Errorf("%v, %v, want %s", f, outcome.Samples, want)
 			}
 			// Of five samples four launches are compared: one that is right by chance passes a round, and not the six that

@@ -31,7 +31,7 @@ func TestAPointThatEndsPawlIsSkipped(t *testing.T) {
 	notes := filepath.Join(filepath.Dir(b.prepare(t, "MODE=hangs").Binary.Path), "started-*")
 	end := func() {
 		killed := exec.Command(os.Args[0], "-test.run=^TestAPointThatEndsPawlIsSkipped$")
-		killed.Env = append(os.Environ(), killedVariable+"="+place)
+		killed.Env = append(os.Environ(), killedVariable+"="+place, "TMPDIR="+t.TempDir())
 		if err := killed.Start(); err != nil {
 			t.Fatal(err)
 		}
