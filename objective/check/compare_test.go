@@ -7,6 +7,7 @@ import (
 
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
+	"pawl/objective/worker"
 )
 
 func buffer(t *testing.T, e element.Type, values ...float64) []byte {
@@ -113,5 +114,15 @@ func TestIntegersAreComparedExactly(t *testing.T) {
 		if mismatch, err = compare(argument, want, want, arguments.Tolerance{}, false); mismatch != nil || err != nil {
 			t.Errorf("%s: equal is wrong: %v, %v", test.typ, mismatch, err)
 		}
+	}
+}
+
+// Elements that a reference on a GPU leaves as they were poisoned are no numbers: the message asks for the shape, as the
+// host's does.
+func TestADeviceAsksForTheShape(t *testing.T) {
+	_, err := firstMismatch(worker.Result{Comparisons: []worker.Comparison{{Argument: "y", Undefined: 3}}}, false)
+	if err == nil || !strings.Contains(err.Error(), "3 values for y") ||
+		!strings.Contains(err.Error(), "is the shape of y too large?") {
+		t.Error(err)
 	}
 }

@@ -103,11 +103,11 @@ func TestNothingOfAKernelRunsWhileInputsAreWritten(t *testing.T) {
 	requireConfinement(t)
 	modes := "  MODE: {values: [good, looks_on, mapped_clock], default: good}"
 	b := open(t, confinedFiles(t, "attacks.c", modes), host.Options{})
-	good := b.measure(t, "MODE=good", 0)
+	good := slices.Min(b.measure(t, "MODE=good", 0).Samples) // a busy machine makes some longer
 	for _, mode := range []string{"looks_on", "mapped_clock"} {
 		outcome := b.measure(t, "MODE="+mode, 0)
-		if outcome.Failure != nil || outcome.Milliseconds() < good.Milliseconds()/2 {
-			t.Errorf("%s: %v, %g ms, and the one that does its work %g ms", mode, outcome.Failure, stat(outcome), stat(good))
+		if outcome.Failure != nil || outcome.Milliseconds() < good/2 {
+			t.Errorf("%s: %v, %g ms, and the one that does its work %g ms", mode, outcome.Failure, stat(outcome), good)
 		}
 	}
 }
