@@ -117,8 +117,8 @@ func TestIntegersAreComparedExactly(t *testing.T) {
 	}
 }
 
-// Elements that a reference on a GPU leaves as they were poisoned are no numbers: the message asks for the shape, as the
-// host's does.
+// Elements that a reference on a GPU leaves as they were poisoned are no numbers: the message asks for the shape, as
+// the host's does.
 func TestADeviceAsksForTheShape(t *testing.T) {
 	_, err := firstMismatch(worker.Result{Comparisons: []worker.Comparison{{Argument: "y", Undefined: 3}}}, false)
 	if err == nil || !strings.Contains(err.Error(), "3 values for y") ||
