@@ -18,7 +18,7 @@ import (
 	"pawl/kernels/document"
 )
 
-//go:embed attention attention_decode attention_hopper gemm gemm_grouped gemm_mma matmul reduce rmsnorm softmax
+//go:embed attention* gemm* matmul reduce rmsnorm softmax
 var embedded embed.FS
 
 // ManifestName is the name of the manifest in a kernel's folder.

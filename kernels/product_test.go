@@ -22,7 +22,8 @@ work: {flops: "20 * N * N", bytes: "48 * N"}
 `
 
 func TestWhatIsAProductOfMatrices(t *testing.T) {
-	products := strings.Fields("attention attention_decode attention_hopper gemm gemm_grouped gemm_mma matmul")
+	products := strings.Fields("attention attention_decode attention_hopper gemm gemm_grouped " +
+		"gemm_grouped_fp8 gemm_mma matmul")
 	for _, name := range Names() {
 		k, err := LoadAny(name, "")
 		if err != nil {

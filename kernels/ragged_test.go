@@ -27,11 +27,12 @@ func TestWorkOfRaggedInputs(t *testing.T) {
 			return 4*tokens*d["HK"]*d["D"] + 4*d["B"]*d["HK"]*d["G"]*d["D"] // keys, values; queries, results
 		}},
 		{"gemm_grouped", "offsets", func(offsets []int64, d kernels.Dims) int64 {
-			if !slices.IsSorted(offsets) || offsets[0] != 0 || offsets[d["E"]] != d["T"] {
-				t.Errorf("%v: offsets %v", d, offsets)
-			}
-			active := int64(len(slices.Compact(offsets)) - 1) // groups that have rows
-			return 2 * (d["T"]*d["K"] + active*d["N"]*d["K"] + d["T"]*d["N"])
+			return 2 * (d["T"]*d["K"] + active(t, offsets, d)*d["N"]*d["K"] + d["T"]*d["N"])
+		}},
+		{"gemm_grouped_fp8", "offsets", func(offsets []int64, d kernels.Dims) int64 {
+			weights := active(t, offsets, d) * d["N"] * d["K"]  // in blocks of 128 x 128, all whole
+			scales := 4 * (d["T"]*d["K"]/128 + weights/128/128) // f32
+			return d["T"]*d["K"] + weights + 2*d["T"]*d["N"] + scales
 		}},
 	} {
 		t.Run(test.kernel, func(t *testing.T) {
@@ -48,6 +49,15 @@ func TestWorkOfRaggedInputs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// active returns how many groups have rows.
+func active(t *testing.T, offsets []int64, d kernels.Dims) int64 {
+	t.Helper()
+	if !slices.IsSorted(offsets) || offsets[0] != 0 || offsets[d["E"]] != d["T"] {
+		t.Errorf("%v: offsets %v", d, offsets)
+	}
+	return int64(len(slices.Compact(offsets)) - 1)
 }
 
 // integers returns what an input of 32-bit integers holds.

@@ -7,9 +7,11 @@ import (
 	"pawl/kernels"
 )
 
-var gemmGrouped = on(kernels.CUDA, "gemm_grouped", slices.Concat(gemmGroupedTiles, gemmGroupedColumns))
+var gemmGrouped = on(kernels.CUDA, "gemm_grouped", slices.Concat(groupedTiles, gemmGroupedConsumers,
+	gemmGroupedColumns))
 
-var gemmGroupedTiles = []Mutant{
+// groupedTiles are of both kernels that multiply groups of rows by tiles.
+var groupedTiles = []Mutant{
 	// Which tile is whose.
 	{Name: "weights of the first", What: "multiplies all groups with the weights of the first",
 		Old: "tile.column, tile.group, full", New: "tile.column, 0, full"},
@@ -42,10 +44,6 @@ var gemmGroupedTiles = []Mutant{
 		Old: "tile.row + row, full);", New: "tile.row, full);"},
 	{Name: "A for B", What: "takes the rows of A for those of B",
 		Old: "b = at.ring + place.stage * STAGE_BYTES + A_BYTES;", New: "b = at.ring + place.stage * STAGE_BYTES;"},
-	{Name: "idle for a rest", What: "leaves out the second consumer where it has less than 64 rows", At: "CONSUMERS=2",
-		Old: "if (tile.row + rows >= tile.end) {", New: "if (tile.row + rows + 63 * (consumer > 0) >= tile.end) {"},
-	{Name: "rows of the first consumer", What: "gives both consumers the same rows", At: "CONSUMERS=2",
-		Old: "rows = PINGPONG ? 0 : consumer * ROWS;", New: "rows = 0;"},
 
 	// What is written.
 	{Name: "rows of the next group", What: "writes rows that belong to the next group",
@@ -63,6 +61,13 @@ var gemmGroupedTiles = []Mutant{
 		New: "const __half2 pair = __floats2half2_rn(low, high);"},
 	{Name: "result in four bits", What: "rounds the output to four bits less",
 		Old: "return *(const unsigned *)&pair;", New: "return *(const unsigned *)&pair & 0xfff0fff0u;"},
+}
+
+var gemmGroupedConsumers = []Mutant{
+	{Name: "idle for a rest", What: "leaves out the second consumer where it has less than 64 rows", At: "CONSUMERS=2",
+		Old: "if (tile.row + rows >= tile.end) {", New: "if (tile.row + rows + 63 * (consumer > 0) >= tile.end) {"},
+	{Name: "rows of the first consumer", What: "gives both consumers the same rows", At: "CONSUMERS=2",
+		Old: "rows = PINGPONG ? 0 : consumer * ROWS;", New: "rows = 0;"},
 }
 
 // gemmGroupedColumns are of the path for few rows.

@@ -61,7 +61,7 @@ type Mutant struct {
 func all(backend string) []Mutant {
 	list := slices.Concat(attention, matmul, tally, cheats,
 		attentionCUDA, attentionCUDACheats, attentionHopper, attentionHopperFP8, attentionDecode, gemm, gemmGrouped,
-		gemmMMA, rmsnorm, softmax, reduce, tallyCUDA)
+		gemmGroupedFP8, gemmMMA, rmsnorm, softmax, reduce, tallyCUDA)
 	return slices.DeleteFunc(list, func(m Mutant) bool { return m.Backend != backend })
 }
 
