@@ -88,7 +88,7 @@ for part in "$@"; do
       for kernel in attention_hopper gemm gemm_mma rmsnorm softmax reduce; do
         timed checks.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --cases 1000
       done
-      for kernel in attention_decode attention_hopper gemm gemm_grouped gemm_mma; do timed checks.log "$pawl" fuzz "$kernel" --workload all; done # every type
+      for kernel in attention_decode attention_hopper gemm gemm_grouped gemm_grouped_fp8 gemm_mma; do timed checks.log "$pawl" fuzz "$kernel" --workload all; done # every type
       PAWL_REQUIRE_GPU=1 PAWL_TEST_ALL=1 timed checks.log "$mutants" -test.run GPUMutants -test.v -test.timeout 30m
       ;;
     sanitizer) # compute-sanitizer's four tools on the winners, and on wrong kernels that only they see, which takes minutes
@@ -166,7 +166,7 @@ for part in "$@"; do
     same) timed same.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100 ;;
     kernels) # every workload of the kernels that have no host form, and the vendor's libraries
       timed kernels.log python3 "$vendor"
-      for kernel in attention_decode attention_hopper gemm gemm_grouped gemm_mma rmsnorm softmax reduce; do
+      for kernel in attention_decode attention_hopper gemm gemm_grouped gemm_grouped_fp8 gemm_mma rmsnorm softmax reduce; do
         for workload in $("$pawl" space "$kernel" --workload none 2>&1 | sed -n 's/.*there are //p' | tr -d ','); do
           timed kernels.log "$pawl" tune "$kernel" --workload "$workload" --trials 100 --out "$kernel-$workload"
         done
