@@ -14,8 +14,8 @@ const (
 )
 
 var gemmGroupedFP8 = on(kernels.CUDA, "gemm_grouped_fp8", slices.Concat(groupedTiles, []Mutant{
-	{Name: "rows of the first consumer", What: "gives both consumers the same rows", At: "CONSUMERS=2,STAGES=4",
-		Old: "rows = consumer * ROWS;", New: "rows = 0;"},
+	{Name: "columns of the first consumer", What: "gives both consumers the same columns", At: "CONSUMERS=2",
+		Old: "first = consumer * COLUMNS;", New: "first = 0;"},
 
 	// Which scale is whose.
 	{Name: "scales of A of the first step", What: "takes the first scale of every row of A",
@@ -31,10 +31,10 @@ var gemmGroupedFP8 = on(kernels.CUDA, "gemm_grouped_fp8", slices.Concat(groupedT
 	{Name: "scale of the last row", What: "leaves out the scale of a group's last row",
 		Old: "if (tile.row + row < tile.end)", New: "if (tile.row + row < tile.end - 1)"},
 	{Name: "scale of the part before", What: "scales all columns of a tile as the first", At: "BLOCK_N=256,STAGES=4",
-		Old: "4 * (BLOCK_M + across)", New: "4 * BLOCK_M"},
+		Old: "4 * (BLOCK_M + column / 128)", New: "4 * BLOCK_M"},
 	{Name: "scale of the upper rows", What: "scales rows as those eight above",
 		Old: "(i % 4 < 2 ? upper : lower)", New: "upper"},
-	{Name: "scale of the rows before", What: "scales the second 64 rows as the first", At: "ROWS=128,STAGES=4",
+	{Name: "scale of the rows before", What: "scales the second 64 rows as the first", At: "BLOCK_M=128,STAGES=4",
 		Old: "load_number(scales + 4 * (row + 64 * t));", New: "load_number(scales + 4 * row);"},
 
 	// How steps become sums.
@@ -45,8 +45,8 @@ var gemmGroupedFP8 = on(kernels.CUDA, "gemm_grouped_fp8", slices.Concat(groupedT
 	{Name: "begins anew", What: "keeps the last 32 values of a step only",
 		Old: "STEP_BYTES * k), k > 0);", New: "STEP_BYTES * k), 0);"},
 	{Name: "the same columns twice", What: "multiplies the first 128 columns of a tile twice", At: "BLOCK_N=256,STAGES=4",
-		Old: "descriptor(b + across * WIDTH * ROW_BYTES + STEP_BYTES * k)", New: "descriptor(b + STEP_BYTES * k)"},
-	{Name: "the same rows twice", What: "multiplies the first 64 rows of a consumer twice", At: "ROWS=128,STAGES=4",
+		Old: "descriptor(b + column * ROW_BYTES + STEP_BYTES * k)", New: "descriptor(b + STEP_BYTES * k)"},
+	{Name: "the same rows twice", What: "multiplies the first 64 rows of a tile twice", At: "BLOCK_M=128,STAGES=4",
 		Old: "descriptor(a + t * PANEL_BYTES + STEP_BYTES * k)", New: "descriptor(a + STEP_BYTES * k)"},
 	{Name: "the other fp8", What: "takes e4m3 for e5m2",
 		Old: "m64n128k32.f32.e4m3.e4m3", New: "m64n128k32.f32.e5m2.e5m2"},

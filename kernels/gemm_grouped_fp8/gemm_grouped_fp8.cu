@@ -8,8 +8,8 @@
  *  1. A step is 128 values of K, so that each has one scale. Tensor cores sum a step, of which they
  *     keep few bits; then the sum is scaled and added in fp32.
  *  2. Both sums of a consumer's whole tile would be more registers than there are. So it has the
- *     products of 64 rows and WIDTH columns at a time, a part, which has one scale of B. Tensor
- *     cores are busy meanwhile if there is another consumer.
+ *     products of 64 rows and WIDTH columns at a time, a part, which has one scale of B. While it
+ *     adds, the tensor cores are another consumer's, which has other columns of the tile.
  *  3. A second warp copies the scales of a step into the ring: a barrier is full once both the
  *     engine and that warp's copies have arrived.
  *
@@ -24,18 +24,18 @@
 constexpr int ROW_BYTES = 128; /* the width of the swizzle */
 constexpr int BLOCK_K = 128;   /* values that share a scale */
 constexpr int STEP_BYTES = 32; /* of a row, what one product takes */
-constexpr int WIDTH = BLOCK_N < 128 ? BLOCK_N : 128; /* columns that share a scale */
-constexpr int ACROSS = BLOCK_N / WIDTH;
 constexpr int THREADS = 128 * (CONSUMERS + 1);
-constexpr int BLOCK_M = ROWS * CONSUMERS;
-constexpr int TILES = ROWS / 64; /* of 64 rows, per consumer */
+constexpr int COLUMNS = BLOCK_N / CONSUMERS; /* of a consumer */
+constexpr int WIDTH = COLUMNS < 128 ? COLUMNS : 128;
+constexpr int TILES = BLOCK_M / 64, ACROSS = COLUMNS / WIDTH; /* parts, down and across */
+constexpr int BLOCKS = (BLOCK_N + 127) / 128; /* of a tile's columns that share scales */
 constexpr int A_BYTES = BLOCK_M * ROW_BYTES;
 constexpr int STAGE_BYTES = A_BYTES + BLOCK_N * ROW_BYTES;
-constexpr int SCALES = BLOCK_M + 2; /* of a stage: those of A, then those of B */
+constexpr int SCALES = BLOCK_M + 2; /* of a stage: those of A, then those of B, two at most */
 constexpr int PANEL_BYTES = 64 * ROW_BYTES; /* 64 rows, and 64 columns of C */
 constexpr int COPY_ROWS = PIECE > 0 ? PIECE : BLOCK_M; /* of A, at once */
 
-static_assert(ROWS % 64 == 0 && CONSUMERS <= 2, "whole tiles of 64 rows, and registers for them");
+static_assert(WIDTH == 64 || WIDTH == 128, "products there are");
 static_assert(BLOCK_M % COPY_ROWS == 0 && COPY_ROWS % 8 == 0, "pieces keep the swizzle");
 
 INLINE unsigned shared_address(const void *pointer) { return (unsigned)__cvta_generic_to_shared(pointer); }
@@ -103,7 +103,7 @@ INLINE unsigned long long descriptor(unsigned address)
 
 /* multiply adds 64 rows of A times WIDTH rows of B, STEP_BYTES of each, to d, or
  * begins with them where add is 0. */
-#if BLOCK_N == 64
+#if BLOCK_N / CONSUMERS == 64
 INLINE void multiply(float (&d)[32], unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
@@ -285,35 +285,35 @@ INLINE void produce_scales(const Layout &at, const float *a_scales, const float 
             UNROLL for (int row = lane; row < BLOCK_M; row += 32)
                 if (tile.row + row < tile.end)
                     copy_number(to + 4 * row, a + (size_t)step * T + row);
-            if (lane < ACROSS && block < blocks)
+            if (lane < BLOCKS && block < blocks)
                 copy_number(to + 4 * (BLOCK_M + lane), b + step);
             copies_arrive(at.full + 8 * place.stage);
         }
     }
 }
 
-/* add_up multiplies so many steps of A and B; rows are the consumer's first of the tile. A place is
+/* add_up multiplies so many steps of A and B, of B the columns of a tile from first on. A place is
  * free when every warp has read it: scales are read by each for itself. */
-INLINE void add_up(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int rows, Place &place, int steps)
+INLINE void add_up(const Layout &at, float (&sums)[TILES][COLUMNS / 2], int first, Place &place, int steps)
 {
-    const int row = rows + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     UNROLL for (int t = 0; t < TILES; t++)
-        UNROLL for (int i = 0; i < BLOCK_N / 2; i++)
+        UNROLL for (int i = 0; i < COLUMNS / 2; i++)
             sums[t][i] = 0;
     for (int step = 0; step < steps; step++, place.next()) {
         barrier_wait(at.full + 8 * place.stage, place.parity);
-        const unsigned a = at.ring + place.stage * STAGE_BYTES + rows * ROW_BYTES;
+        const unsigned a = at.ring + place.stage * STAGE_BYTES;
         const unsigned b = at.ring + place.stage * STAGE_BYTES + A_BYTES;
         const unsigned scales = at.scales + place.stage * SCALES * 4;
         UNROLL for (int part = 0; part < TILES * ACROSS; part++) {
-            const int t = part / ACROSS, across = part % ACROSS;
+            const int t = part / ACROSS, across = part % ACROSS * WIDTH, column = first + across;
             float some[WIDTH / 2];
             multiply_begin();
             UNROLL for (int k = 0; k < ROW_BYTES / STEP_BYTES; k++)
                 multiply(some, descriptor(a + t * PANEL_BYTES + STEP_BYTES * k),
-                         descriptor(b + across * WIDTH * ROW_BYTES + STEP_BYTES * k), k > 0);
+                         descriptor(b + column * ROW_BYTES + STEP_BYTES * k), k > 0);
             multiply_commit();
-            const float scale = load_number(scales + 4 * (BLOCK_M + across));
+            const float scale = load_number(scales + 4 * (BLOCK_M + column / 128));
             const float upper = scale * load_number(scales + 4 * (row + 64 * t));
             const float lower = scale * load_number(scales + 4 * (row + 64 * t + 8));
             multiply_wait();
@@ -323,20 +323,20 @@ INLINE void add_up(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int rows
                     barrier_arrive(at.empty + 8 * place.stage);
             }
             UNROLL for (int i = 0; i < WIDTH / 2; i++)
-                sums[t][across * (WIDTH / 2) + i] += some[i] * (i % 4 < 2 ? upper : lower);
+                sums[t][across / 2 + i] += some[i] * (i % 4 < 2 ? upper : lower);
         }
     }
 }
 
 /* write rounds a warp's 16 rows of every 64 and writes those before end: 64 columns at a time,
  * by way of its own part of shared memory. */
-INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][BLOCK_N / 2], const Tile &tile, int rows, int N)
+INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][COLUMNS / 2], const Tile &tile, int N)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, inner = lane % 16;
     const unsigned mine = out + warp * 16 * ROW_BYTES;
     UNROLL for (int t = 0; t < TILES; t++) {
-        const int first = tile.row + rows + 64 * t + 16 * warp;
-        UNROLL for (int across = 0; across < BLOCK_N / 64; across++) {
+        const int first = tile.row + 64 * t + 16 * warp;
+        UNROLL for (int across = 0; across < COLUMNS / 64; across++) {
             __syncwarp(); /* what was here has been read */
             UNROLL for (int i = 0; i < 4; i++) {
                 const float *s = &sums[t][32 * across + 8 * i];
@@ -358,13 +358,14 @@ INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][BLOCK_N /
 
 INLINE void consume(const Layout &at, __nv_bfloat16 *c, int consumer, const Problem &problem, int N)
 {
-    const int tiles = problem.tiles(), rows = consumer * ROWS;
+    const int tiles = problem.tiles(), first = consumer * COLUMNS;
     Place place;
     for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
-        const Tile tile = tile_at(problem, number);
-        float sums[TILES][BLOCK_N / 2];
-        add_up(at, sums, rows, place, problem.steps);
-        write(at.out + consumer * PANEL_BYTES, c, sums, tile, rows, N);
+        Tile tile = tile_at(problem, number);
+        float sums[TILES][COLUMNS / 2];
+        add_up(at, sums, first, place, problem.steps);
+        tile.column += first;
+        write(at.out + consumer * PANEL_BYTES, c, sums, tile, N);
     }
 }
 
