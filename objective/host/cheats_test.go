@@ -285,7 +285,7 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		"own_output": "", "looks_right": "", "fixed_poison": "wrong result",
 		"stack": "wrong result", "stack_note": "wrong while it was timed",
 		"tampers": "modified an input", "past_the_end": "out of bounds",
-		"unfinished": "wrong while it was timed, went on, crashed",
+		"unfinished": "wrong while it was timed, went on, crashed, meddled",
 		"behind":     "wrong while it was timed, went on, crashed, meddled",
 		"ahead":      "wrong while it was timed, crashed, out of bounds, meddled",
 		"forged":     "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled",
