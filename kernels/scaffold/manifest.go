@@ -239,7 +239,8 @@ func (d *description) outputs() (n int) {
 func (d *description) launch(line func(string, ...any), dims []string) {
 	var blocks []string
 	for _, m := range d.macros {
-		if upper := strings.ToUpper(m.name); strings.Contains(upper, "BLOCK") || strings.Contains(upper, "THREADS") {
+		upper := strings.ToUpper(m.name)
+		if m.word == "" && (strings.Contains(upper, "BLOCK") || strings.Contains(upper, "THREADS")) {
 			blocks = append(blocks, m.name)
 		}
 	}

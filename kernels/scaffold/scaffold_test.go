@@ -314,6 +314,9 @@ func TestTwoDimensionsAndFractions(t *testing.T) {
 #ifndef SMALL
 #define SMALL 1e-6
 #endif
+#ifndef BLOCK_SHARE
+#define BLOCK_SHARE 0.25f
+#endif
 extern "C" __global__ void f(const float *x, float *y, int h, int w) {
 	int column = blockIdx.x * BLOCK_X + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
 	if (row < h && column < w) y[row * w + column] = ALPHA * x[row * w + column] + SMALL;

@@ -74,15 +74,15 @@ func choose(k *kernels.Kernel, candidates []Candidate, measured []Measured, want
 		}
 	}
 	var leftOut []string
-	measured = slices.DeleteFunc(measured, func(m Measured) bool {
+	measured = slices.DeleteFunc(slices.Clone(measured), func(m Measured) bool {
 		rounds := 0
 		if len(m.contenders) > 0 {
 			rounds = len(m.contenders[0].Rounds)
 		}
 		few := rounds < confirm.FewestRounds && len(m.Failures) < len(candidates)
 		if few {
-			leftOut = append(leftOut, fmt.Sprintf("%s is not in the table: measured in %d of at least %d rounds. The same "+
-				"command goes on, best with a larger --budget", m.Workload, rounds, confirm.FewestRounds))
+			leftOut = append(leftOut, fmt.Sprintf("%s is not in the table: it has %d of the %d rounds that it needs. Run the "+
+				"same command again, with a larger --budget, to go on", m.Workload, rounds, confirm.FewestRounds))
 		}
 		return few
 	})

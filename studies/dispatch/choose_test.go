@@ -199,8 +199,8 @@ func TestWhatWasMeasuredTooLittle(t *testing.T) {
 	for i, c := range measured[1].contenders {
 		measured[1].contenders[i].Rounds = c.Rounds[:2]
 	}
-	const want = "b is not in the table: measured in 2 of at least 3 rounds. The same command goes on"
-	p, err := choose(embedded(t), candidates, slices.Clone(measured), 0, 0)
+	const want = "b is not in the table: it has 2 of the 3 rounds that it needs. Run the same command again"
+	p, err := choose(embedded(t), candidates, measured, 0, 0)
 	if err != nil || len(p.Workloads) != 1 || p.Workloads[0].Workload != "a" {
 		t.Fatalf("%v, %+v", err, p)
 	}
@@ -215,7 +215,7 @@ func TestWhatWasMeasuredTooLittle(t *testing.T) {
 	}
 	measured[1].contenders = nil // not even a round
 	if p, err := choose(embedded(t), candidates, measured, 0, 0); err != nil ||
-		!strings.Contains(p.LeftOut[0], "measured in 0 of at least 3 rounds") {
+		!strings.Contains(p.LeftOut[0], "b is not in the table: it has 0 of the 3 rounds") {
 		t.Errorf("%v, %+v", err, p)
 	}
 }
