@@ -1,4 +1,4 @@
-"""Points in flight, as `pawl simulate --ahead N` has them (search/pipeline.go, search/depth.go).
+"""Points in flight, as `pawl simulate --ahead N` has them (search/pipeline.go, search/trials_in_flight.go).
 
 Compilers take points in the order asked, one lane for each point in flight. The device takes, of
 the points that are compiled, the one that was asked first: answers arrive out of order wherever a

@@ -9,7 +9,7 @@
 //   - the unit is what the format, the caller or the end of a name says; where nothing
 //     says, milliseconds, and [Series.Unit] is empty.
 //
-// Its steps: parse finds the format, formats.go the lists in it, samples.go makes times
+// Its steps: parse finds the format, formats.go the lists in it, sample_units.go makes times
 // of what is written there.
 package results
 

@@ -48,7 +48,7 @@ type Layout struct {
 	Align int
 	// Fields are the parts of a structure, which is Lanes bytes to all others, and CType what
 	// the source calls it. Member and Offset say which field an argument is, and where it
-	// begins. See structure.go.
+	// begins. See c_structs.go.
 	Fields        []Argument
 	CType, Member string
 	Offset        int

@@ -86,7 +86,7 @@ func open(dir string) (*Cache, error) {
 func (c *Cache) Dir() string { return c.dir }
 
 // Key collects everything that an artifact depends on. What that is, the backends say:
-// host/key.go and cuda/nvcc/key.go for compiled kernels, measurement_cache.go for measurements.
+// host/cache_key.go and cuda/nvcc/cache_key.go.
 type Key struct{ hash hash.Hash }
 
 // NewKey returns an empty key.

@@ -167,7 +167,7 @@ func (p *problem) identify(buffers set) error {
 type content struct {
 	seed    uint64
 	answers []rightAnswer
-	initial []driver.Address // what restored buffers start with; see restored.go
+	initial []driver.Address // what restored buffers start with; see restore_buffers.go
 }
 
 type rightAnswer struct {

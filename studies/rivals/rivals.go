@@ -2,7 +2,7 @@
 // beside the kernel's own points, so that "faster than" is a measurement.
 //
 //  1. A rival is a command of the manifest. It stays alive, reads one request a line and answers
-//     each with raw samples (protocol.go); docs/rivals.md tells its authors.
+//     each with raw samples (rival_protocol.go); docs/rivals.md tells its authors.
 //  2. It gets the very inputs that the kernel is timed with, and what its timed launches have
 //     computed is held against the kernel's reference, before the rounds and after them: no
 //     verified output, no timing.

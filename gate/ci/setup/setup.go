@@ -6,10 +6,10 @@
 // workflows are plain files, written once and reviewed like code, and not a reference to
 // an action elsewhere. pawl's own are what it writes: a test compares.
 //
-//  1. Find the top of the repository, its main branch and its kernels (repository.go).
-//  2. Fill in the templates (files.go).
+//  1. Find the top of the repository, its main branch and its kernels (find_kernels.go).
+//  2. Fill in the templates (workflow_files.go).
 //  3. Write what is missing, replace only what is pawl's and only when forced, follow no
-//     symbolic link (write.go), and say what is left to do (next.go).
+//     symbolic link (write_files.go), and say what is left to do (next_steps.go).
 package setup
 
 import (

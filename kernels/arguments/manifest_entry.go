@@ -25,7 +25,7 @@ type Entry struct {
 	Symbol    document.Scalar `yaml:"symbol"`
 	Tolerance *ToleranceEntry `yaml:"tolerance"`
 	Texture   ast.Node        `yaml:"texture"`
-	// Fields make a structure of it: see structure.go.
+	// Fields make a structure of it: see c_structs.go.
 	Fields []Entry         `yaml:"fields"`
 	Value  document.Scalar `yaml:"value"`
 	Align  document.Scalar `yaml:"align"`

@@ -5,7 +5,7 @@ import "bytes"
 // libraryName is the management library, as the driver installs it.
 const libraryName = "libnvidia-ml.so.1"
 
-// library is the management library, initialized: the binding of library_linux.go,
+// library is the management library, initialized: the binding of nvml_loaded_linux.go,
 // go-nvml with the build tag nvml, and a fake in the tests. Calls on one library
 // and its devices may not run at the same time, and none may follow close: in
 // go-nvml a call into an unloaded library ends the process.

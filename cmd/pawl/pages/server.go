@@ -2,13 +2,13 @@
 // live while one runs, and the gate's files.
 //
 //  1. Listen opens the address. Loopback needs nothing more; every other address demands a
-//     token (guard.go).
+//     token (access_guard.go).
 //  2. A request is looked at before anything is read: its method, the host that it names,
 //     its token. Only GET and HEAD are answered: nothing can be changed from here.
-//  3. A page is made from the database as it is now (library.go). What cannot be read is a
+//  3. A page is made from the database as it is now (open_database.go). What cannot be read is a
 //     sentence on the page and a status, and the next request tries again.
 //  4. While another process runs a study, its page hears of each trial as a server-sent event
-//     (live.go).
+//     (live_progress.go).
 //
 // Pages need nothing from elsewhere, and work without JavaScript but for the live part.
 // Everything from outside is escaped by the templates, and shown where it would be hidden.
