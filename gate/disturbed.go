@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective/worker"
 )
@@ -75,4 +76,60 @@ func driftNote(arm Arm, processes [][]float64) string {
 		return ""
 	}
 	return fmt.Sprintf("the %s becomes %s inside a process", arm, faster(drift))
+}
+
+// judgeConditions finds reasons not to trust the comparison at all.
+func (p Policy) judgeConditions(w weighed) *Decision {
+	if c := w.control; c.P <= guardLevel && math.Abs(c.Change) >= p.Regression/3 && !w.dwarfs(c.Change) {
+		return &Decision{Inconclusive,
+			fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of "+
+				"measurements", page.Percent(math.Abs(c.Change)), c.P), w.last}
+	}
+	if math.IsInf(w.tick, 1) {
+		return &Decision{Inconclusive, "coarse clock: all samples are equal, so nothing is known about smaller differences",
+			w.last}
+	}
+	var ratios, medians []float64
+	for _, t := range w.rounds {
+		ratios, medians = append(ratios, t.baseline-t.candidate), append(medians, math.Exp(t.baseline))
+	}
+	if moved, by := p.moved(ratios); moved && !w.dwarfs(by) {
+		reason := fmt.Sprintf("drift: the ratio itself moved by %s during the run", page.Percent(by))
+		if drift := stats.Drift(medians); drift < -throttled {
+			reason = fmt.Sprintf("throttling: the baseline became %s slower during the run and the ratio moved by %s",
+				page.Percent(-drift), page.Percent(by))
+		}
+		return &Decision{Inconclusive, reason, w.last}
+	}
+	return nil
+}
+
+// dwarfs reports whether the candidate is slower by so much more than the disturbance
+// that the disturbance cannot be why: all of its interval beyond ten times as much. A
+// gain never is: a baseline moves only on a machine that can be trusted.
+func (w weighed) dwarfs(disturbance float64) bool {
+	return w.proven(w.between) && w.between.Interval.High < -10*math.Abs(disturbance)
+}
+
+// guardLevel is the p-value at which the control, or a ratio that moves, says that something
+// is wrong: for each, one comparison in a hundred is given up. Ten rounds can reach it, so
+// that no analysis is without its guards.
+const guardLevel = 0.01
+
+// throttled is how much slower the baseline must have become for a moving ratio to
+// be blamed on throttling.
+const throttled = 0.05
+
+// moved reports whether the ratio of the second half of the rounds differs from
+// that of the first by more than the policy's limit, and not by chance. Then there
+// is no one ratio to speak of.
+func (p Policy) moved(ratios []float64) (bool, float64) {
+	half := len(ratios) / 2
+	first, second := ratios[:half], ratios[len(ratios)-half:]
+	by := math.Abs(math.Expm1(stats.Median(second) - stats.Median(first)))
+	if by <= p.Regression {
+		return false, by
+	}
+	_, chance := stats.MannWhitney(first, second)
+	return chance <= guardLevel, by
 }

@@ -13,6 +13,14 @@ import (
 	"pawl/search/trial"
 )
 
+const (
+	// DefaultBudget holds where neither a budget nor a number of trials is asked for: a
+	// first visit ends in under a minute.
+	DefaultBudget = 45 * time.Second
+	// QuickBudget is the time for a rough answer.
+	QuickBudget = 15 * time.Second
+)
+
 // budget is the time of a study, which every phase asks. It plans backwards: what an interval takes is reserved before
 // the search has the rest. What has begun when the time is over is abandoned.
 type budget struct {

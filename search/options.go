@@ -2,10 +2,7 @@ package search
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"runtime"
-	"time"
 
 	"pawl/search/sampler"
 	"pawl/search/trial"
@@ -79,34 +76,4 @@ func (o Options) withDefaults() Options {
 		o.Observe = func(Progress) {}
 	}
 	return o
-}
-
-// stopGrace is how long what runs may take to finish after the user has stopped the search. Without a bound, a farm
-// whose machines are gone would be waited for.
-const stopGrace = 10 * time.Second
-
-// errStopped is why what still runs then is abandoned.
-var errStopped = errors.New("stopped by the user")
-
-// untilStopped returns a context that ends when the user has stopped the search and what runs had its time.
-func (o Options) untilStopped(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-o.Stop: // a nil channel never answers
-		case <-ctx.Done():
-			return
-		}
-		time.AfterFunc(stopGrace, func() { cancel(errStopped) })
-	}()
-	return ctx, func() { cancel(nil) }
-}
-
-func (o Options) stopped() bool {
-	select {
-	case <-o.Stop: // a nil channel never answers
-		return true
-	default:
-		return false
-	}
 }

@@ -1,6 +1,10 @@
 package search
 
 import (
+	"context"
+	"errors"
+	"time"
+
 	"pawl/search/sampler"
 	"pawl/search/trial"
 )
@@ -77,4 +81,34 @@ func (l limits) targetMet() bool {
 		return false
 	}
 	return l.study.trials[0].Outcome.Milliseconds() >= float64(l.options.Target)*best.Outcome.Milliseconds()
+}
+
+// stopGrace is how long what runs may take to finish after the user has stopped the search. Without a bound, a farm
+// whose machines are gone would be waited for.
+const stopGrace = 10 * time.Second
+
+// errStopped is why what still runs then is abandoned.
+var errStopped = errors.New("stopped by the user")
+
+// untilStopped returns a context that ends when the user has stopped the search and what runs had its time.
+func (o Options) untilStopped(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-o.Stop: // a nil channel never answers
+		case <-ctx.Done():
+			return
+		}
+		time.AfterFunc(stopGrace, func() { cancel(errStopped) })
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+func (o Options) stopped() bool {
+	select {
+	case <-o.Stop: // a nil channel never answers
+		return true
+	default:
+		return false
+	}
 }

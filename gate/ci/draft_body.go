@@ -9,29 +9,8 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/studies"
 	"pawl/studies/report"
 )
-
-// notWorthIt says why a winner is no draft, whatever its gain over the default; empty
-// where it may be one.
-func notWorthIt(s report.Entry) string {
-	if s.Gate == nil {
-		return ""
-	}
-	return map[studies.Standing]string{
-		studies.Running: "you already run this", studies.Equal: "no better than what you run today",
-		studies.Refused: "the gate refuses it",
-	}[s.Gate.Standing]
-}
-
-// gain is the speedup that is certain, 0 for none.
-func gain(s report.Entry) float64 {
-	if s.Interval == nil || !s.Interval.Bounded() {
-		return 0
-	}
-	return s.Interval.Low
-}
 
 // byKernel groups the studies by kernel, in the order of names. A study that nobody can
 // read has no kernel.

@@ -13,6 +13,7 @@ import (
 	"pawl/gate/reporting"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/studies"
 	"pawl/studies/apply"
 	"pawl/studies/report"
 )
@@ -218,4 +219,24 @@ func renew(ctx context.Context, at *github.Client, found github.Pull, p github.D
 		return found.Number, fmt.Sprintf("draft %d says so already", found.Number), nil
 	}
 	return found.Number, fmt.Sprintf("updated draft %d", found.Number), err
+}
+
+// notWorthIt says why a winner is no draft, whatever its gain over the default; empty
+// where it may be one.
+func notWorthIt(s report.Entry) string {
+	if s.Gate == nil {
+		return ""
+	}
+	return map[studies.Standing]string{
+		studies.Running: "you already run this", studies.Equal: "no better than what you run today",
+		studies.Refused: "the gate refuses it",
+	}[s.Gate.Standing]
+}
+
+// gain is the speedup that is certain, 0 for none.
+func gain(s report.Entry) float64 {
+	if s.Interval == nil || !s.Interval.Bounded() {
+		return 0
+	}
+	return s.Interval.Low
 }

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"pawl/kernels"
+	"pawl/kernels/scaffold"
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/check"
@@ -152,4 +153,9 @@ func (m *Machine) openCache() (*cache.Cache, error) {
 		m.options.Notice(err.Error()) // a full cache is no reason to stop
 	}
 	return compiled, nil
+}
+
+// DescribeTiles says which kernels a source on tiles holds: only its own compiler can read it.
+func DescribeTiles(ctx context.Context, getenv func(string) string, file string) (scaffold.TileSource, error) {
+	return cuda.DescribeTiles(ctx, getenv, file)
 }

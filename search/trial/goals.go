@@ -28,9 +28,6 @@ type Goals struct {
 	Rounds int `flag:"rounds"`
 }
 
-// QuickBudget is the time for a rough answer.
-const QuickBudget = 15 * time.Second
-
 // Speedup is a ratio of times above 1, written 1.1x; 0 is none.
 type Speedup float64
 

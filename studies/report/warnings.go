@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl/internal/page"
+	"pawl/search"
 	"pawl/search/trial"
 	"pawl/studies"
 )
@@ -62,7 +63,7 @@ func warnings(s *Summary) []string {
 		found = append(found,
 			"Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
 	}
-	if budget := s.Study.Options.Budget; budget > 0 && budget <= trial.QuickBudget && s.Search.OK > 0 {
+	if budget := s.Study.Options.Budget; budget > 0 && budget <= search.QuickBudget && s.Search.OK > 0 {
 		found = append(found, fmt.Sprintf("This is a rough answer: %v are little time for a search.",
 			budget.Round(time.Second)))
 	}

@@ -205,121 +205,9 @@ func (r *race) kernelFolder() (string, error) {
 	return r.Kernel.Materialise(filepath.Join(r.builder.Cache, "kernels"))
 }
 
-// ask prepares what every rival is asked: the inputs of the workload as files, and the right
-// answer.
-func (r *race) ask(ctx context.Context) (err error) {
-	c := r.ours.WorkloadCase()
-	bindings, err := c.Bind(r.Kernel)
-	if err != nil {
-		return err
-	}
-	if r.folder, err = os.MkdirTemp("", "pawl-rivals-"); err != nil {
-		return err
-	}
-	r.modules = filepath.Join(r.folder, "modules")
-	if err := errors.Join(os.Mkdir(r.modules, 0o755),
-		os.WriteFile(filepath.Join(r.modules, "pawl_rival.py"), helper, 0o644)); err != nil {
-		return err
-	}
-	r.request = request{
-		Folder: r.folder, Workload: r.ours.Workload.Name, Sizes: maps.Clone(c.Dims), Samples: r.Samples,
-		Caches: string(r.caches()), Rest: float64(rest) / float64(time.Millisecond),
-	}
-	if r.request.Arguments, err = newArguments(bindings); err != nil {
-		return err
-	}
-	folder, err := r.kernelFolder()
-	if err != nil {
-		return err
-	}
-	source := &inputs.Source{Folder: folder}
-	for _, b := range bindings {
-		if !b.IsBuffer() || b.Out || b.Scratch {
-			continue
-		}
-		if err := writeInput(source, r.folder, b, c.Seed); err != nil {
-			return err
-		}
-	}
-	if r.answer, err = r.ours.Outputs(ctx, r.ours.Prepared, c); err == nil && r.answer == nil {
-		err = fmt.Errorf("%s died when its results were asked for", r.ours.Prepared.Point)
-	}
-	return err
-}
-
 // caches is what our timed launches find in the caches.
 func (r *race) caches() worker.Caches {
 	return cmp.Or(r.builder.Options.Caches, worker.Caches(r.Kernel.On().Caches))
-}
-
-func writeInput(source *inputs.Source, folder string, b arguments.Binding, seed uint64) error {
-	size, err := b.Bytes()
-	if err != nil {
-		return err
-	}
-	content := make([]byte, size)
-	if err := source.Fill(content, b, seed); err != nil {
-		return err
-	}
-	contents, err := b.Parts(content)
-	for i, part := range parts([]arguments.Binding{b}) {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, fileOf(part)), contents[i], 0o644)
-		}
-	}
-	return err
-}
-
-// checkRivals lets every rival compute, and compares. Files of an earlier answer are removed
-// before, so that they cannot stand for this one.
-func (r *race) checkRivals(ctx context.Context) error {
-	for _, s := range r.sides {
-		if s.rival == nil || s.Missing != "" {
-			continue
-		}
-		q := r.request
-		q.Outputs = true
-		for _, a := range q.Arguments {
-			if a.Out {
-				_ = os.Remove(filepath.Join(r.folder, a.File)) // it may not be there
-			}
-		}
-		answer, err := s.rival.ask(ctx, q, r.Patience)
-		if reason, missing := isMissing(err); missing {
-			s.out(reason)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if s.Limit = answer.Limit; !s.Limit {
-			s.judge(r)
-		}
-	}
-	return nil
-}
-
-// judge holds a rival's outputs against the right answer.
-func (s *side) judge(r *race) {
-	var outputs [][]byte
-	for _, a := range r.request.Arguments {
-		if !a.Out {
-			continue
-		}
-		content, err := os.ReadFile(filepath.Join(r.folder, a.File))
-		if err != nil {
-			s.out(fmt.Sprintf("wrote no output %s", a.Name))
-			return
-		}
-		outputs = append(outputs, content)
-	}
-	mismatch, err := r.answer.Compare(outputs)
-	switch {
-	case err != nil:
-		s.out(err.Error())
-	case mismatch != nil:
-		s.out("is wrong: " + mismatch.String())
-	}
 }
 
 // round measures every side once, in an order of its own.
@@ -369,4 +257,64 @@ func (r *race) result() *Result {
 	}
 	result.compare()
 	return result
+}
+
+// ask prepares what every rival is asked: the inputs of the workload as files, and the right
+// answer.
+func (r *race) ask(ctx context.Context) (err error) {
+	c := r.ours.WorkloadCase()
+	bindings, err := c.Bind(r.Kernel)
+	if err != nil {
+		return err
+	}
+	if r.folder, err = os.MkdirTemp("", "pawl-rivals-"); err != nil {
+		return err
+	}
+	r.modules = filepath.Join(r.folder, "modules")
+	if err := errors.Join(os.Mkdir(r.modules, 0o755),
+		os.WriteFile(filepath.Join(r.modules, "pawl_rival.py"), helper, 0o644)); err != nil {
+		return err
+	}
+	r.request = request{
+		Folder: r.folder, Workload: r.ours.Workload.Name, Sizes: maps.Clone(c.Dims), Samples: r.Samples,
+		Caches: string(r.caches()), Rest: float64(rest) / float64(time.Millisecond),
+	}
+	if r.request.Arguments, err = newArguments(bindings); err != nil {
+		return err
+	}
+	folder, err := r.kernelFolder()
+	if err != nil {
+		return err
+	}
+	source := &inputs.Source{Folder: folder}
+	for _, b := range bindings {
+		if !b.IsBuffer() || b.Out || b.Scratch {
+			continue
+		}
+		if err := writeInput(source, r.folder, b, c.Seed); err != nil {
+			return err
+		}
+	}
+	if r.answer, err = r.ours.Outputs(ctx, r.ours.Prepared, c); err == nil && r.answer == nil {
+		err = fmt.Errorf("%s died when its results were asked for", r.ours.Prepared.Point)
+	}
+	return err
+}
+
+func writeInput(source *inputs.Source, folder string, b arguments.Binding, seed uint64) error {
+	size, err := b.Bytes()
+	if err != nil {
+		return err
+	}
+	content := make([]byte, size)
+	if err := source.Fill(content, b, seed); err != nil {
+		return err
+	}
+	contents, err := b.Parts(content)
+	for i, part := range parts([]arguments.Binding{b}) {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, fileOf(part)), contents[i], 0o644)
+		}
+	}
+	return err
 }

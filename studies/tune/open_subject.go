@@ -26,9 +26,6 @@ import (
 // Replay is the backend that answers from a record.
 const Replay = studies.Replay
 
-// DefaultKernel is tuned when none is named.
-const DefaultKernel = "attention"
-
 // subject is what a search works on: points, and who answers for them.
 type subject struct {
 	place

@@ -34,10 +34,6 @@ import (
 	"pawl/studies/report"
 )
 
-// DefaultBudget holds where neither a budget nor a number of trials is asked for: a
-// first visit ends in under a minute.
-const DefaultBudget = 45 * time.Second
-
 // Options say what is tuned and how, and who hears of it.
 type Options struct {
 	// Study is what was asked for; Given are the names of the options that were
@@ -217,7 +213,7 @@ type run struct {
 func (o Options) limited() trial.Goals {
 	goals := o.Study.Goals
 	if goals.Trials == 0 && goals.Budget == 0 && o.Loop == nil {
-		goals.Budget = DefaultBudget
+		goals.Budget = search.DefaultBudget
 	}
 	return goals
 }
@@ -264,3 +260,6 @@ func (o Options) check() error {
 	}
 	return nil
 }
+
+// DefaultKernel is tuned when none is named.
+const DefaultKernel = "attention"

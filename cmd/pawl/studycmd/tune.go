@@ -11,6 +11,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate/winner"
 	"pawl/objective/devices"
+	"pawl/search"
 	"pawl/search/sampler"
 	"pawl/search/trial"
 	"pawl/space"
@@ -76,9 +77,9 @@ func TuneCommand(env console.Environment) *cli.Command {
 			},
 			console.TextOr("record", &o.Record, "the kernel's embedded one",
 				"the recorded `FILE` that --backend replay answers from"),
-			console.TimeOr("budget", &o.Budget, fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
+			console.TimeOr("budget", &o.Budget, fmt.Sprintf("%v, or none with --trials", search.DefaultBudget),
 				"the `TIME` for search and confirmation; of a resumed study, for all of its runs together"),
-			console.Switch("quick", &o.quick, fmt.Sprintf("a rough answer in %v, with one finalist", trial.QuickBudget)),
+			console.Switch("quick", &o.quick, fmt.Sprintf("a rough answer in %v, with one finalist", search.QuickBudget)),
 			console.NumberOr("trials", &o.Trials, 1, "no limit", "the largest `NUMBER` of trials"),
 			&cli.GenericFlag{
 				Name:        "target",
@@ -136,10 +137,10 @@ func TuneCommand(env console.Environment) *cli.Command {
 				}
 			}
 			if o.quick && c.IsSet("budget") {
-				return console.Usagef("--quick is a budget of %v: leave out --budget", trial.QuickBudget)
+				return console.Usagef("--quick is a budget of %v: leave out --budget", search.QuickBudget)
 			}
 			if o.quick {
-				o.Budget, o.Finalists = trial.QuickBudget, 1
+				o.Budget, o.Finalists = search.QuickBudget, 1
 			}
 			if o.on == "" && (o.farm != "" || o.priority != 0) {
 				return console.Usagef("--farm and --priority are for a farm: --on LABEL says which of its machines")
