@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,10 +123,7 @@ func endsOpen(f *os.File) (bool, error) {
 // ReadHistory returns the events in the order written and how many lines could
 // not be read.
 func ReadHistory(path string) (events []Event, damaged int, err error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
-	}
+	content, err := page.ReadIfThere(path)
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading the history: %w", err)
 	}

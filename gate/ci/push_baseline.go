@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"pawl/gate/reporting"
 	"pawl/internal/escape"
 	"pawl/internal/git"
+	"pawl/internal/page"
 	"pawl/objective/devices"
 )
 
@@ -128,7 +127,7 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 	if s.ours, err = baseline.Read(p.Baseline); err != nil {
 		return nil, err
 	}
-	if s.events, err = readIfThere(baseline.HistoryPath(p.Baseline)); err != nil {
+	if s.events, err = page.ReadIfThere(baseline.HistoryPath(p.Baseline)); err != nil {
 		return nil, err
 	}
 	if _, err := git.Resolve(ctx, root, git.Tracked(baseline.Branch)); err == nil && !p.apart() {
@@ -335,13 +334,4 @@ func (s *publishing) commit(ctx context.Context, tip string, c change) (hash str
 		}
 	}
 	return made.Write(ctx, s.root)
-}
-
-// readIfThere returns a file's content, nothing where there is none.
-func readIfThere(path string) ([]byte, error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return content, err
 }

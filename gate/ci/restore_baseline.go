@@ -39,7 +39,7 @@ func Restore(ctx context.Context, file string) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	ownEvents, err := readIfThere(baseline.HistoryPath(file))
+	ownEvents, err := page.ReadIfThere(baseline.HistoryPath(file))
 	if err != nil {
 		return false, err
 	}

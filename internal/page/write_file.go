@@ -104,6 +104,15 @@ func syncFolder(path string) error {
 	return errors.Join(err, folder.Close())
 }
 
+// ReadIfThere returns a file's content, nil where there is none.
+func ReadIfThere(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return content, err
+}
+
 func removeIfThere(path string) error {
 	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -123,7 +122,7 @@ func (c *Change) header(o Options) error {
 		return err
 	}
 	path := filepath.Join(folder, c.Summary.Suggestion.Header)
-	before, err := readIfThere(path)
+	before, err := page.ReadIfThere(path)
 	if err != nil {
 		return err
 	}
@@ -165,7 +164,7 @@ func (c *Change) add(path string, before, after []byte) {
 // is left alone, and is an error.
 func (c *Change) Write() (written []string, err error) {
 	for _, f := range c.Files {
-		now, err := readIfThere(f.Path)
+		now, err := page.ReadIfThere(f.Path)
 		switch {
 		case err != nil:
 			return written, err
@@ -214,16 +213,4 @@ func sameSources(study studies.Study, k *kernels.Kernel) error {
 			advise("tune again, or go back to the sources of then")
 	}
 	return nil
-}
-
-// readIfThere returns a file's content, nil where there is none.
-func readIfThere(path string) ([]byte, error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && content == nil {
-		content = []byte{}
-	}
-	return content, err
 }
