@@ -5,51 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"runtime/debug"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/git"
-	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/studies/apply"
 )
-
-// crashByAbort makes a crash of this process look like one. Where Go gives up (out of
-// memory, a panic, concurrent map writes, a deadlock), it would exit with 2, which
-// here is an answer; so would a fatal signal. As no code of ours runs any more then,
-// the runtime is set beforehand to end by SIGABRT instead. What little is left (the
-// runtime exits with 2 where it cannot even begin) has written no report: see
-// docs/gate.md for what a script may take for an answer.
-func crashByAbort() {
-	debug.SetTraceback("crash")
-	// No core file: it would lie in the folder that is tuned. Where the limit cannot
-	// be set there is one file too many, and nothing else is wrong.
-	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_CORE, &limit) == nil {
-		limit.Cur = 0
-		_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &limit)
-	}
-}
-
-// leastMemory is the address space that a search of a small kernel takes, with some to spare: 1.5 GB were too few.
-const leastMemory = 4 << 30
-
-// enoughMemory is an error where a limit is so low that the runtime would give up in the middle of a run: it can make
-// no more threads then, prints hundreds of lines and names no reason. Where the limit is lower still, no code
-// of ours runs at all.
-func enoughMemory() error {
-	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil && limit.Cur < leastMemory {
-		return fmt.Errorf("memory is limited to %s (ulimit -v), and pawl needs %s", page.Bytes(float64(limit.Cur)),
-			page.Bytes(leastMemory))
-	}
-	return nil
-}
 
 // exitCode prints an error and returns its code. It is the only place that
 // maps one to the other.

@@ -19,6 +19,9 @@ type agedEntry struct {
 	compiled bool
 }
 
+// Limit is how much the cache may hold between runs, in bytes.
+const Limit = 2 << 30
+
 // inUse is how long a folder that is no entry stays after its last use: a search may need the sources in it.
 const inUse = 24 * time.Hour
 

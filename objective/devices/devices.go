@@ -83,9 +83,6 @@ func NewTarget(k *kernels.Kernel, workload string) (Target, error) {
 	return platform.NewTarget(k, workload)
 }
 
-// cacheLimit is how much the compile cache may hold between runs, in bytes.
-const cacheLimit = 2 << 30
-
 // Machine is this computer with its tools, which are looked for once. Its methods are
 // safe for concurrent use.
 type Machine struct {
@@ -149,7 +146,7 @@ func (m *Machine) openCache() (*cache.Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := compiled.Prune(cacheLimit); err != nil {
+	if err := compiled.Prune(cache.Limit); err != nil {
 		m.options.Notice(err.Error()) // a full cache is no reason to stop
 	}
 	return compiled, nil

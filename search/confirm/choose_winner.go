@@ -166,3 +166,6 @@ func GainOf(contenders []Contender, base, chosen, left int) Gain {
 	}
 	return g
 }
+
+// FewestRounds is the number of rounds below which nothing is claimed.
+const FewestRounds = 3

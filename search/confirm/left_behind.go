@@ -5,9 +5,6 @@ import (
 	"pawl/search/trial"
 )
 
-// FewestRounds is the number of rounds below which nothing is claimed.
-const FewestRounds = 3
-
 // Behind is the reason of a round in which a contender was not measured any more, because it
 // was clearly behind. Its rounds before that count.
 const Behind = "behind"

@@ -1,0 +1,147 @@
+package arguments
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"pawl/kernels/document"
+	"pawl/space"
+)
+
+// largestBuffer bounds one buffer, in bytes: a slip in a shape should be an
+// error and not a machine that swaps.
+const largestBuffer = 64 << 30
+
+// Bind evaluates the arguments for the sizes of a problem, with the inputs of a family. An
+// error is a *BindError.
+func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
+	bindings := make([]Binding, 0, len(l))
+	for _, a := range l {
+		b := Binding{
+			Name: a.Name, Type: a.Element.Name, Out: a.Out, Align: a.Align,
+			Restored: a.Restored(), Scratch: a.Scratch, Symbol: a.Symbol, Tolerance: a.Tolerance,
+			Values: Values{Fill: a.Fill, Large: a.Large},
+		}
+		if a.takes(family) {
+			b.Fill = family
+		}
+		bind := a.bindBuffer
+		if a.Shape == nil {
+			bind = a.bindScalar
+		}
+		err := bind(&b, env)
+		if err == nil && a.Fields != nil {
+			err = a.bindFields(&b, env, family)
+		}
+		if inner, ok := errors.AsType[*BindError](err); ok {
+			return nil, inner // of a field
+		}
+		if err != nil {
+			return nil, &BindError{a.Name, a.at, a.Parameters != nil, err}
+		}
+		bindings = append(bindings, b)
+	}
+	for i, a := range l {
+		if err := l.bindContent(bindings, i, env); err != nil {
+			return nil, &BindError{a.Name, a.filledAt, false, err}
+		}
+	}
+	return bindings, nil
+}
+
+// BindError says which argument cannot be bound, and where the manifest has what is wrong.
+type BindError struct {
+	Argument string
+	At       document.Place
+	// Scratch says that its size depends on parameters, so that other points may do.
+	Scratch bool
+	error
+}
+
+func (e *BindError) Unwrap() error { return e.error }
+
+// Of completes an error of Bind: whose argument it is, and at which sizes.
+func (e *BindError) Of(kernel, sizes string) error {
+	return &BindError{e.Argument, e.At, e.Scratch,
+		fmt.Errorf("argument %s of %s at %s: %w", e.Argument, kernel, sizes, e.error)}
+}
+
+// bindScalar evaluates a scalar. A value that its type cannot hold is an error:
+// the kernel would get another one, and so would the reference.
+func (a Argument) bindScalar(b *Binding, env space.Environment) error {
+	if a.Fields != nil {
+		return nil
+	}
+	return a.bindNumber(b, a.Value, env)
+}
+
+func (a Argument) bindNumber(b *Binding, formula *space.Expression, env space.Environment) (err error) {
+	if !a.Element.Float {
+		b.Integer, err = a.fitting(formula, env)
+		return err
+	}
+	if b.Value, err = formula.Number(env); err != nil {
+		return err
+	}
+	if !a.Element.Holds(b.Value) {
+		return fmt.Errorf("the value %g is too large for %s", b.Value, a.Element.Name)
+	}
+	return nil
+}
+
+// fitting evaluates a formula to a number that the argument's type can hold.
+func (a Argument) fitting(formula *space.Expression, env space.Environment) (int64, error) {
+	n, err := formula.Integer(env)
+	if low, high := a.Element.Limits(); err == nil && (n < low || n > high) {
+		return 0, fmt.Errorf("the value %d does not fit %s, which holds %d to %d", n, a.Element.Name, low, high)
+	}
+	return n, err
+}
+
+func (a Argument) bindBuffer(b *Binding, env space.Environment) error {
+	lanes := int64(max(a.Lanes, 1))
+	b.Count = 1
+	for _, size := range a.Shape {
+		n, err := size.Integer(env)
+		if err != nil {
+			return err
+		}
+		b.shape = append(b.shape, n)
+		// No size is 0 by accident, but where a dimension is.
+		empty := n == 0 && slices.ContainsFunc(size.Names(), func(name string) bool { return env[name] == 0 })
+		if n < 1 && !empty || float64(n)*float64(b.Count)*float64(a.Element.Size)*float64(lanes) > largestBuffer {
+			return fmt.Errorf("size %d in shape is out of range", n)
+		}
+		b.Count *= n
+		b.Row = n
+	}
+	b.Empty = b.Count == 0
+	if lanes > 1 {
+		b.Count, b.Row, b.shape = b.Count*lanes, b.Row*lanes, append(b.shape, lanes)
+	}
+	if a.Init != nil {
+		if err := a.bindNumber(b, a.Init, env); err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
+	}
+	if a.Low == nil {
+		return nil
+	}
+	if a.Element.Float {
+		return a.bindBounds(b, env)
+	}
+	low, err := a.fitting(a.Low, env)
+	if err != nil {
+		return fmt.Errorf("range: %w", err)
+	}
+	high, err := a.fitting(a.High, env)
+	if err != nil {
+		return fmt.Errorf("range: %w", err)
+	}
+	if low > high {
+		return fmt.Errorf("range: nothing lies from %d to %d", low, high)
+	}
+	b.Range = &Range{low, high}
+	return nil
+}
