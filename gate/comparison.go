@@ -36,7 +36,6 @@ type Options struct {
 // Method says how the two sides were measured.
 type Method string
 
-// The methods.
 const (
 	// Interleaved: in the same rounds. Only this one moves a baseline.
 	Interleaved Method = "interleaved"

@@ -36,7 +36,6 @@ type Evidence struct {
 // Statistic is what stands for a process in a comparison.
 type Statistic string
 
-// The statistics.
 const (
 	// Median of all samples.
 	Median Statistic = "median"
@@ -184,7 +183,6 @@ func (e Evidence) Times() (baseline, candidate float64) {
 	return e.Level / half, e.Level * half
 }
 
-// each returns a statistic of each process.
 func each(processes [][]float64, statistic func([]float64) float64) []float64 {
 	values := make([]float64, len(processes))
 	for i, samples := range processes {

@@ -38,7 +38,6 @@ import (
 // Verdict is the answer to whether a change may land.
 type Verdict string
 
-// The verdicts.
 const (
 	// Regression: slower by more than the policy allows, and proven.
 	Regression Verdict = "regression"

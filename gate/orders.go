@@ -18,7 +18,6 @@ var designed = []Arm{Baseline, Candidate, Control}
 // blockRounds is how many rounds have all orders of the designed arms.
 const blockRounds = 6
 
-// order draws the order of a round.
 func (r *run) order(round int) []Arm {
 	var order []Arm
 	for _, i := range stats.NewOrders(len(designed), r.options.Seed, r.stream).Round(round) {

@@ -173,7 +173,6 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 	return s.every.UnmarshalYAML(node)
 }
 
-// names reports whether there is a file for a key.
 func (s sources) names(key string) bool {
 	for k := range s.byBackend.All() {
 		if k.Text == key {

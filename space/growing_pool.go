@@ -94,7 +94,6 @@ func (p *Pool) allows(row Row) bool {
 	return !slices.ContainsFunc(p.filters, func(keep func(Point) bool) bool { return !keep(p.space.Point(row)) })
 }
 
-// text is a row as a key.
 func (r Row) text() string {
 	key := make([]byte, 0, 2*len(r))
 	for _, cell := range r {

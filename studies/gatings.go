@@ -53,7 +53,6 @@ type GatingFacts struct {
 // Standing is what a gating means for whether to apply a point.
 type Standing string
 
-// The standings.
 const (
 	// Running: the baseline has this point and this code.
 	Running Standing = "running"

@@ -73,7 +73,6 @@ type studyWriter interface {
 	renew(ctx context.Context, study int64) error
 }
 
-// transaction is one in progress.
 type transaction struct {
 	*sql.Tx
 	end func()

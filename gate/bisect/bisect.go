@@ -108,7 +108,7 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (*Result, error) {
 		return nil, err
 	}
 	if line[0].content == "" {
-		return nil, mistake("%s has no %s", o.Good, o.Kernel)
+		return nil, devices.Argumentf("%s has no %s", o.Good, o.Kernel)
 	}
 	temporary, err := os.MkdirTemp("", "pawl-bisect-")
 	if err != nil {

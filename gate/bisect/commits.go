@@ -40,11 +40,11 @@ type repository struct {
 // the working directory as the folder is.
 func open(ctx context.Context, folder string, beside []string) (*repository, error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return nil, mistake("%q is not a folder: only a kernel in a folder of a repository has a history", folder)
+		return nil, devices.Argumentf("%q is not a folder: only a kernel in a folder of a repository has a history", folder)
 	}
 	root, err := git.Top(ctx, folder)
 	if err != nil {
-		return nil, mistake("%s is in no git repository: %w", folder, err)
+		return nil, devices.Argumentf("%s is in no git repository: %w", folder, err)
 	}
 	r := &repository{root: root}
 	for _, name := range append([]string{folder}, beside...) {
@@ -63,12 +63,12 @@ func (r *repository) relative(name string) (string, error) {
 		absolute, err = filepath.EvalSymlinks(absolute)
 	}
 	if err != nil {
-		return "", mistake("%w", err)
+		return "", devices.Argumentf("%w", err)
 	}
 	inside, err := filepath.Rel(r.root, absolute)
 	if inside = filepath.ToSlash(inside); err != nil || inside == ".." || strings.HasPrefix(inside, "../") ||
 		strings.ContainsAny(inside, "\n\x00") {
-		return "", mistake("%q is not in the repository %q", name, r.root)
+		return "", devices.Argumentf("%q is not in the repository %q", name, r.root)
 	}
 	return inside, nil
 }
@@ -93,7 +93,7 @@ func (r *repository) line(ctx context.Context, good, bad string) ([]Commit, erro
 		return nil, err
 	}
 	if len(after) == 0 || len(after[0].Parents) == 0 || after[0].Parents[0] != begin {
-		return nil, mistake("%s is not an earlier commit of the line that leads to %s: it must be reached from there by "+
+		return nil, devices.Argumentf("%s is not an earlier commit of the line that leads to %s: it must be reached from there by "+
 			"first parents", good, bad)
 	}
 	line = append(line, after...)
@@ -102,14 +102,14 @@ func (r *repository) line(ctx context.Context, good, bad string) ([]Commit, erro
 
 func (r *repository) resolve(ctx context.Context, reference string) (string, error) {
 	if reference == "" || strings.HasPrefix(reference, "-") {
-		return "", mistake("%q is no name of a commit", reference)
+		return "", devices.Argumentf("%q is no name of a commit", reference)
 	}
 	hash, err := git.Resolve(ctx, r.root, reference)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", mistake("there is no commit %q; a shallow clone has no old commits: fetch the whole history", reference)
+		return "", devices.Argumentf("there is no commit %q; a shallow clone has no old commits: fetch the whole history", reference)
 	}
 	return hash, nil
 }
@@ -179,8 +179,4 @@ func (r *repository) extract(ctx context.Context, c Commit, folder string) (kern
 		return "", err
 	}
 	return filepath.Join(folder, filepath.FromSlash(r.paths[0])), nil
-}
-
-func mistake(format string, arguments ...any) error {
-	return &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
 }

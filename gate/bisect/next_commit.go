@@ -3,7 +3,6 @@ package bisect
 // Answer is what a test says about a commit.
 type Answer string
 
-// The answers.
 const (
 	Good Answer = "good"
 	Bad  Answer = "bad"

@@ -19,8 +19,7 @@ type Job struct {
 	Event string
 	// Summary is the file that GitHub shows on the run's page.
 	Summary string
-	// Run is the number of the run.
-	Run string
+	Run     string
 	// Branch is the name of what was checked out.
 	Branch string
 }

@@ -92,8 +92,8 @@ func Matrix(file *policy.File, s Selection) (Rows, error) {
 		}
 	}
 	if len(rows.Include) == 0 {
-		return rows, &devices.ArgumentError{Err: fmt.Errorf("the policy has no kernel %q; it has %s", s.Kernel,
-			strings.Join(names, ", "))}
+		return rows, devices.Argumentf("the policy has no kernel %q; it has %s", s.Kernel,
+			strings.Join(names, ", "))
 	}
 	if s.Budget > 0 {
 		for i := range rows.Include {

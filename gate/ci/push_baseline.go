@@ -104,7 +104,7 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 		return nil, err
 	}
 	if !inside {
-		return nil, &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s", p.Baseline, root)}
+		return nil, devices.Argumentf("--baseline %s is not in the repository %s", p.Baseline, root)
 	}
 	s := &publishing{Publication: p, root: root, name: name, history: path.Join(path.Dir(name), baseline.HistoryName)}
 	s.remote = git.Remote{
@@ -113,7 +113,7 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 		Patience:  p.Patience,
 	}
 	if _, err := git.Run(ctx, root, nil, "check-ref-format", "refs/heads/"+p.Branch); err != nil {
-		return nil, &devices.ArgumentError{Err: fmt.Errorf("%q is no name of a branch", p.Branch)}
+		return nil, devices.Argumentf("%q is no name of a branch", p.Branch)
 	}
 	if s.head, err = git.Resolve(ctx, root, "HEAD"); err != nil {
 		return nil, err
@@ -240,7 +240,6 @@ func (s *publishing) began(ctx context.Context, tip string) (*baseline.File, err
 	return baseline.New(), err
 }
 
-// historyAt returns the text of a commit's history.
 func (s *publishing) historyAt(ctx context.Context, commit string) (text []byte, err error) {
 	if commit != "" {
 		text, _, err = git.Blob(ctx, s.root, commit, s.history)

@@ -133,7 +133,6 @@ func whole(value *int) func(string) error {
 	}
 }
 
-// duration reads a time.
 func duration(value *time.Duration) func(string) error {
 	return func(text string) (err error) {
 		if *value, err = time.ParseDuration(text); err != nil {

@@ -41,8 +41,7 @@ type Kernel struct {
 	At string
 	// Backend is where it runs; empty leaves that to the command line.
 	Backend string
-	// Policy judges.
-	Policy gate.Policy
+	Policy  gate.Policy
 }
 
 // profiled are the verdicts that a profiler can explain, and what a file without the key says.

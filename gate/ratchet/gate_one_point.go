@@ -53,7 +53,7 @@ func Hold(ctx context.Context, b *devices.Builder, o HoldOptions) (Held, error) 
 	defer c.Close()
 	defer b.Machine.LockClocks(ctx, o.Kernel, cmp.Or(o.LockClocks, o.Policy.LockClocks), nil)()
 	if device := c.Backend.Facts().Environment.Device; o.Device != "" && device != o.Device {
-		return Held{}, &devices.ArgumentError{Err: fmt.Errorf("it was measured on %s, and this is %s", o.Device, device)}
+		return Held{}, devices.Argumentf("it was measured on %s, and this is %s", o.Device, device)
 	}
 	held := Held{
 		Base:   r.report.Base,

@@ -124,7 +124,7 @@ type run struct {
 // before it. A context that ends leaves the baseline as it was.
 func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Report, written []string, err error) {
 	if jobs := o.Policy.Jobs(); o.Shard > jobs {
-		return nil, nil, &devices.ArgumentError{Err: fmt.Errorf("there is no shard %d of %d", o.Shard, jobs)}
+		return nil, nil, devices.Argumentf("there is no shard %d of %d", o.Shard, jobs)
 	} else if jobs == 1 {
 		o.Shard = 0
 	} else if o.Shard > 0 {
@@ -194,7 +194,6 @@ func (r *run) kernels(ctx context.Context) error {
 	return nil
 }
 
-// configuration gates one workload of a kernel.
 func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload string) (outcome, error) {
 	began := time.Now()
 	k, err := r.On.Load(ctx, rule.Name, cmp.Or(rule.Backend, r.Backend))

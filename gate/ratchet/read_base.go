@@ -89,8 +89,8 @@ func readBasePolicy(ctx context.Context, path, commit string) (*policy.File, err
 func inRepository(ctx context.Context, path string) (root, name string, err error) {
 	root, name, inside, err := git.Locate(ctx, path)
 	if err == nil && !inside {
-		err = &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s, whose base is asked for",
-			path, root)}
+		err = devices.Argumentf("--baseline %s is not in the repository %s, whose base is asked for",
+			path, root)
 	}
 	return root, name, err
 }
@@ -98,7 +98,7 @@ func inRepository(ctx context.Context, path string) (root, name string, err erro
 // resolve returns the commit of a name. What git could take for an option is refused.
 func resolve(ctx context.Context, folder, ref string) (string, error) {
 	if strings.HasPrefix(ref, "-") {
-		return "", &devices.ArgumentError{Err: fmt.Errorf("%q is no name of a commit", ref)}
+		return "", devices.Argumentf("%q is no name of a commit", ref)
 	}
 	commit, err := git.Resolve(ctx, folder, ref)
 	if err != nil {

@@ -69,7 +69,6 @@ func (r *run) sources(ctx context.Context, k *kernels.Kernel, entry baseline.Ent
 	})
 }
 
-// holds reports whether a folder has the sources of a digest.
 func holds(folder, backend, digest string) bool {
 	k, err := kernels.Load(folder, backend)
 	if err != nil {

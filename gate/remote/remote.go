@@ -50,8 +50,8 @@ var _ ratchet.Device = (*Device)(nil)
 func Open(ctx context.Context, o Options) (*Device, error) {
 	if o.On == ask.Replay {
 		return nil,
-			&devices.ArgumentError{Err: fmt.Errorf("--on %s answers from records: nothing is compiled, so that there is "+
-				"nothing to gate", o.On)}
+			devices.Argumentf("--on %s answers from records: nothing is compiled, so that there is "+
+				"nothing to gate", o.On)
 	}
 	f, err := farm.Open(ctx, o.Farm)
 	if err != nil {
@@ -73,8 +73,8 @@ func (d *Device) Load(_ context.Context, name, backend string) (*kernels.Kernel,
 	there := d.chosen.Measures.Backend
 	if backend != devices.Auto && backend != there {
 		return nil,
-			&devices.ArgumentError{Err: fmt.Errorf("--on %s is for backend %s, and kernel %s is to run on %s", d.options.On,
-				there, name, backend)}
+			devices.Argumentf("--on %s is for backend %s, and kernel %s is to run on %s", d.options.On,
+				there, name, backend)
 	}
 	return devices.LoadFor(name, there)
 }

@@ -21,8 +21,7 @@ type Options struct {
 	Seed uint64
 	// Slowdown is the real slowdown that is to be found, as a share.
 	Slowdown float64
-	// Policy judges.
-	Policy gate.Policy
+	Policy   gate.Policy
 	// Progress is called with how many rows are done; nil for none.
 	Progress func(done, total int)
 }

@@ -103,7 +103,7 @@ func candidate(ctx context.Context, s *report.Summary, o Options) (k *kernels.Ke
 	switch {
 	case s.Study.Backend == tune.Replay:
 		return nil, "",
-			argumentError("study %d replays a record: nothing is compiled, so that there is nothing to gate", s.Study.ID)
+			devices.Argumentf("study %d replays a record: nothing is compiled, so that there is nothing to gate", s.Study.ID)
 	case at == "" && s.Winner == nil:
 		return nil, "",
 			&NoWinnerError{fmt.Sprintf("study %d has no confirmed winner to gate: %s", s.Study.ID, s.Advice.Sentence)}
@@ -114,7 +114,7 @@ func candidate(ctx context.Context, s *report.Summary, o Options) (k *kernels.Ke
 		return nil, "", fmt.Errorf("the kernel of study %d: %w", s.Study.ID, err)
 	}
 	if k.Name != s.Study.Kernel {
-		return nil, "", argumentError("study %d is of kernel %q, not of %q", s.Study.ID, s.Study.Kernel, k.Name)
+		return nil, "", devices.Argumentf("study %d is of kernel %q, not of %q", s.Study.ID, s.Study.Kernel, k.Name)
 	}
 	if o.Workload == "" || o.Workload == s.Study.Workload {
 		w, err := k.Workload(s.Study.Workload)
@@ -123,7 +123,7 @@ func candidate(ctx context.Context, s *report.Summary, o Options) (k *kernels.Ke
 		}
 		if w.Dims.String() != s.Study.Dims {
 			return nil, "",
-				argumentError("workload %s has the sizes %s now, and study %d was of %s: tune again", w.Name, w.Dims, s.Study.ID,
+				devices.Argumentf("workload %s has the sizes %s now, and study %d was of %s: tune again", w.Name, w.Dims, s.Study.ID,
 					s.Study.Dims)
 		}
 	}
@@ -189,8 +189,4 @@ func standing(held ratchet.Held) studies.Standing {
 		return studies.Equal
 	}
 	return studies.Undecided
-}
-
-func argumentError(format string, arguments ...any) error {
-	return &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
 }

@@ -38,7 +38,6 @@ type RemeasureOptions struct {
 // Cause is what a changed time is put down to.
 type Cause string
 
-// The causes.
 const (
 	Nothing  Cause = "nothing" // no change was shown
 	Code     Cause = "code"
@@ -237,7 +236,6 @@ func (o *Remeasured) cause() Cause {
 	return Machine
 }
 
-// advice says what a cause means.
 var advice = map[Cause]string{
 	Nothing:  "No change was shown since.",
 	Code:     "The kernel's code has changed since, and the machine code with it: the gate says what that was worth.",

@@ -65,7 +65,6 @@ type Command struct {
 // Dialog is a pair of descriptors, for requests and for answers.
 type Dialog int
 
-// The dialogs.
 const (
 	// OnStandard is standard input and output.
 	OnStandard Dialog = iota + 1

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
+	"sync"
 
 	"pawl/kernels/arguments"
 	"pawl/kernels/arrays"
@@ -149,5 +151,62 @@ func (s *Source) remember(buffer []byte, of any, fill func() error) error {
 		s.kept = map[string][]byte{}
 	}
 	s.kept[key], s.size = append([]byte(nil), buffer...), s.size+len(buffer)
+	return nil
+}
+
+// block is the number of elements that are drawn before they are stored.
+const block = 1 << 12
+
+// fill shares the blocks of a buffer out between the cores.
+func (r Recipe) fill(buffer []byte, element element.Type) {
+	size := element.Size
+	total := len(buffer) / size
+	blocks := (total + block - 1) / block
+	lanes := min(runtime.GOMAXPROCS(0), (blocks+3)/4) // a goroutine for a few blocks costs more than it saves
+	var done sync.WaitGroup
+	for lane := range lanes {
+		done.Go(func() {
+			values := make([]float64, block)
+			for b := lane; b < blocks; b += lanes {
+				first, last := b*block, min((b+1)*block, total)
+				if !element.Float {
+					for i := first; i < last; i++ { // not by way of floats, which have not enough digits for all of them
+						element.PutInteger(buffer[i*size:], r.integer(uint64(i)))
+					}
+					continue
+				}
+				r.draw(uint64(first), values[:last-first])
+				element.StoreAll(buffer[first*size:last*size], values[:last-first])
+			}
+		})
+	}
+	done.Wait()
+}
+
+// FillLaunches gives a renewed input a content for each of some launches, on all cores. Memory is that of a launch.
+func (s *Source) FillLaunches(b arguments.Binding, pool uint64, seeds []uint64, memory func(int) []byte) error {
+	renewal, drawn := RenewalOf(b)
+	if renewal == Refilled {
+		for launch, seed := range seeds {
+			if err := s.Fill(memory(launch), b, seed); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	from := make([]byte, drawn.Bytes())
+	if err := s.Fill(from, drawn.Binding, pool); err != nil {
+		return err
+	}
+	lanes := min(runtime.GOMAXPROCS(0), len(seeds))
+	var done sync.WaitGroup
+	for lane := range lanes {
+		done.Go(func() {
+			for launch := lane; launch < len(seeds); launch += lanes {
+				drawn.Draw(memory(launch), from, drawn.Stream(seeds[launch]))
+			}
+		})
+	}
+	done.Wait()
 	return nil
 }

@@ -135,7 +135,6 @@ func (r reach) extent(array string) (extent int64, all bool) {
 	return extent, all
 }
 
-// enclosed is a text up to what closes it.
 func enclosed(text, open, closing string) string {
 	depth := 1
 	for i, c := range text {

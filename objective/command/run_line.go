@@ -42,8 +42,7 @@ type Execution struct {
 	// Wall is the time from its start to its end, User and System that of the processor,
 	// for it and the processes that it has waited for.
 	Wall, User, System time.Duration
-	// Status is the exit status.
-	Status int
+	Status             int
 	// Stdout and Stderr are the beginning of what it printed. Cut says that standard output
 	// was longer.
 	Stdout, Stderr []byte

@@ -59,3 +59,12 @@ func findSanitizer(getenv func(string) string) (string, error) {
 		fmt.Errorf("%w: %s is not on the path nor in CUDA_HOME; it comes with the CUDA toolkit: install it, or set "+
 			"CUDA_HOME to the toolkit's folder", objective.ErrNoSanitizer, sanitizerProgram)
 }
+
+var _ objective.Profiling = (*Backend)(nil)
+
+// Under returns the backend with workers that a tool starts.
+func (b *Backend) Under(tool []string) objective.Backend {
+	copied := *b
+	copied.under = tool
+	return &copied
+}

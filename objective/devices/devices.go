@@ -13,6 +13,7 @@ package devices
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -77,6 +78,11 @@ type (
 	// Compiles is a compiler of this machine with what it compiles for.
 	Compiles = platform.Compiles
 )
+
+// Argumentf returns an [ArgumentError].
+func Argumentf(format string, arguments ...any) error {
+	return &ArgumentError{Err: fmt.Errorf(format, arguments...)}
+}
 
 // NewTarget chooses a workload of a kernel: see [platform.NewTarget].
 func NewTarget(k *kernels.Kernel, workload string) (Target, error) {

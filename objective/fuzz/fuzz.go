@@ -87,8 +87,8 @@ func (r *Report) Infeasible() bool {
 func Run(ctx context.Context, m *devices.Machine, t devices.Target, points []space.Point, o Options) (*Report, error) {
 	if t.Kernel.On().Program {
 		return nil,
-			&devices.ArgumentError{Err: fmt.Errorf("pawl fuzz holds results against a reference, and %s is a program without "+
-				"one: its own check runs whenever it is measured; pawl check tries it", t.Kernel.Name)}
+			devices.Argumentf("pawl fuzz holds results against a reference, and %s is a program without "+
+				"one: its own check runs whenever it is measured; pawl check tries it", t.Kernel.Name)
 	}
 	b, err := m.Open(ctx, t, objective.Options{Seed: o.Seed, FullSeed: o.Seed, RunTimeout: o.RunTimeout})
 	if err != nil {
@@ -230,7 +230,7 @@ func (c *checker) cases(point space.Point) (iter.Seq[check.Case], string) {
 // *devices.ArgumentError.
 func NewCase(t devices.Target, sizes, family, layout string, seed uint64) (*check.Case, error) {
 	fail := func(format string, arguments ...any) (*check.Case, error) {
-		return nil, &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
+		return nil, devices.Argumentf(format, arguments...)
 	}
 	parsed, err := space.ParsePoint(sizes)
 	if err != nil {

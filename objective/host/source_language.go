@@ -57,7 +57,6 @@ func FindToolchains(ctx context.Context, k *kernels.Kernel,
 	return forC, nil, nil
 }
 
-// toolchain compiles a language.
 func (b *Backend) toolchain(l language) *Toolchain {
 	if l == languageCPlusPlus {
 		return b.options.CPlusPlus

@@ -31,8 +31,7 @@ type Limiter struct {
 	Name string `json:"name,omitempty"`
 	// Busy is how busy that part is, from 0 to 1.
 	Busy float64 `json:"busy,omitempty"`
-	// Text says it in a sentence.
-	Text string `json:"text"`
+	Text string  `json:"text"`
 }
 
 // Limiter names what holds a launch.

@@ -12,10 +12,9 @@ import (
 // Stall is what a share of the warps' time is spent at.
 type Stall struct {
 	// Reason is Nsight Compute's word, such as long_scoreboard.
-	Reason string  `json:"reason"`
-	Share  float64 `json:"share"`
-	// Meaning says what it is.
-	Meaning string `json:"meaning"`
+	Reason  string  `json:"reason"`
+	Share   float64 `json:"share"`
+	Meaning string  `json:"meaning"`
 }
 
 // stallCounter is what the reasons are put into.

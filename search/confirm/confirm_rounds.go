@@ -20,7 +20,6 @@ type run struct {
 	seed   uint64 // of the orders
 }
 
-// next is a new run.
 func (c *confirmation) next(phase trial.Phase) run {
 	number := 0
 	for _, r := range c.Rounds() {
@@ -39,7 +38,6 @@ func (c *confirmation) latest(phase trial.Phase, points []space.Point) run {
 	return run{phase, rounds[0].Run, rounds[0].OrderSeed}
 }
 
-// of returns the rounds of a run.
 func (c *confirmation) of(run run) []trial.Round {
 	return slices.DeleteFunc(slices.Clone(c.Rounds()),
 		func(r trial.Round) bool { return r.Phase != run.phase || r.Run != run.number })
@@ -134,7 +132,6 @@ func (c *confirmation) remaining(run run, contenders []objective.Prepared, neede
 	return contenders, nil
 }
 
-// reorder returns the contenders in an order.
 func reorder(contenders []objective.Prepared, order []int) (ordered []objective.Prepared) {
 	return collect.Each(order, func(i int) objective.Prepared { return contenders[i] })
 }

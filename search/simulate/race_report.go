@@ -18,8 +18,7 @@ type Report struct {
 	Trials int `json:"trials"`
 	// Ahead is the largest number of trials in flight in each search, 0 where it is what tune
 	// has on the device of each space: see SpaceReport.
-	Ahead int `json:"ahead,omitempty"`
-	// Devices is the number of devices.
+	Ahead   int `json:"ahead,omitempty"`
 	Devices int `json:"devices"`
 	// Clock says that a budget is what so many average points cost.
 	Clock   bool  `json:"clock,omitempty"`

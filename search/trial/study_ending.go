@@ -5,7 +5,6 @@ import "math"
 // Ending is a reason to ask for no more trials.
 type Ending string
 
-// The reasons.
 const (
 	TrialsDone  Ending = "all trials done"
 	BudgetSpent Ending = "time budget spent"

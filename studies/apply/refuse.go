@@ -120,7 +120,7 @@ func ParseLoss(text string) (float64, error) {
 		share /= 100
 	}
 	if err != nil || math.IsNaN(share) || share < 0 || share > 1 {
-		return 0, &devices.ArgumentError{Err: fmt.Errorf("--worst-loss %q: a share between 0%% and 100%%, such as 3%%", text)}
+		return 0, devices.Argumentf("--worst-loss %q: a share between 0%% and 100%%, such as 3%%", text)
 	}
 	return share, nil
 }

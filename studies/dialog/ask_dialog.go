@@ -223,7 +223,6 @@ func (r request) outcome() (o objective.Outcome, err error) {
 	return o, nil
 }
 
-// request reads a line.
 func (l line) request() (r request, err error) {
 	if l.long {
 		return r, fmt.Errorf("a line has more than %d bytes", longestLine)

@@ -33,6 +33,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
+	"pawl/objective/devices"
 	"pawl/studies"
 )
 
@@ -81,18 +82,18 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	if !goodName.MatchString(o.Name) {
-		return nil, argumentError("a farm's name has small letters, digits and underscores, and begins with a letter: %q "+
+		return nil, devices.Argumentf("a farm's name has small letters, digits and underscores, and begins with a letter: %q "+
 			"does not", o.Name)
 	}
 	// Parsed here too, because an error of the library quotes the URL.
 	if u, err := url.Parse(o.URL); err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
 		return nil,
-			argumentError("the farm's database is named by a URL such as postgres://USER@HOST/DATABASE: what was given is none")
+			devices.Argumentf("the farm's database is named by a URL such as postgres://USER@HOST/DATABASE: what was given is none")
 	}
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
 		return nil,
-			argumentError("the URL of the farm's database has a setting that PostgreSQL does not know, or a wrong value for one")
+			devices.Argumentf("the URL of the farm's database has a setting that PostgreSQL does not know, or a wrong value for one")
 	}
 	f := &Farm{options: o, schema: "pawl_" + o.Name, config: config.ConnConfig, log: o.Log}
 	config.MaxConns = int32(o.Connections)

@@ -6,13 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pawl/objective/devices"
 	"pawl/studies"
 )
-
-func argumentError(format string, arguments ...any) error {
-	return &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
-}
 
 // explain turns an error of the database into a sentence. It never holds a password: the
 // library's messages name user, host and database only.

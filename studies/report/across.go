@@ -44,7 +44,6 @@ type AcrossWorkload struct {
 // AcrossResult is what came of measuring on another workload.
 type AcrossResult string
 
-// The results.
 const (
 	AcrossFaster AcrossResult = "faster"
 	AcrossSlower AcrossResult = "slower"

@@ -19,7 +19,6 @@ type Advice struct {
 // Verdict is the kind of an advice.
 type Verdict string
 
-// The verdicts.
 const (
 	// Apply: a gain that is large and certain.
 	Apply Verdict = "apply"

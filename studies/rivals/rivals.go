@@ -135,7 +135,6 @@ type side struct {
 	rival *rival
 }
 
-// out ends a side, for a reason.
 func (s *side) out(reason string) { s.Missing, s.Rounds = reason, nil }
 
 func (r *race) close() {

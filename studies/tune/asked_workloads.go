@@ -32,7 +32,7 @@ func Workloads(ctx context.Context, tools devices.Options, kernel, backend, aske
 		case err != nil:
 			return nil, err
 		case strings.TrimSpace(text) == "":
-			return nil, argumentError("--workload %q: an empty name; a list is written a,b,c", asked)
+			return nil, devices.Argumentf("--workload %q: an empty name; a list is written a,b,c", asked)
 		}
 		for _, w := range some {
 			if !slices.Contains(names, w.Name) {

@@ -12,6 +12,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/kernels"
+	"pawl/objective/devices"
 )
 
 // missedSuffix is that of a file of sizes that a program wanted and no table has. The module that pawl dispatch
@@ -32,7 +33,7 @@ type missedLine struct {
 func missed(k *kernels.Kernel, path string, notice func(string)) ([]kernels.Workload, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, argumentError("--workload %s: %w", path, err)
+		return nil, devices.Argumentf("--workload %s: %w", path, err)
 	}
 	counts := map[string]int{}
 	var names []string
@@ -51,7 +52,7 @@ func missed(k *kernels.Kernel, path string, notice func(string)) ([]kernels.Work
 			notice(fmt.Sprintf("%s: the last line is incomplete and left out", path)) // its writer was killed
 			continue
 		case err != nil:
-			return nil, argumentError("%s:%d: not a line that PAWL_MISSED writes: %w", path, i+1, err)
+			return nil, devices.Argumentf("%s:%d: not a line that PAWL_MISSED writes: %w", path, i+1, err)
 		case line.Kernel != k.Name:
 			others++
 			continue
@@ -73,7 +74,7 @@ func missed(k *kernels.Kernel, path string, notice func(string)) ([]kernels.Work
 		all = append(all, w)
 	}
 	if len(all) == 0 {
-		return nil, argumentError("%s has no sizes for kernel %s (%s of other kernels)", path, k.Name,
+		return nil, devices.Argumentf("%s has no sizes for kernel %s (%s of other kernels)", path, k.Name,
 			page.Count(others, "line"))
 	}
 	return all, nil

@@ -61,16 +61,16 @@ func openFarm(ctx context.Context, o Options) (*subject, error) {
 func (o Options) checkFarm() error {
 	switch s := o.Study; {
 	case kernels.BackendOf(s.Backend).Program:
-		return argumentError("--on is for kernels: a program is built and run on this machine")
+		return devices.Argumentf("--on is for kernels: a program is built and run on this machine")
 	case s.Across:
-		return argumentError("--across measures on this machine: leave it out with --on, and pawl studies across does it " +
+		return devices.Argumentf("--across measures on this machine: leave it out with --on, and pawl studies across does it " +
 			"afterwards")
 	case s.LockClocks > 0:
-		return argumentError("--lock-clocks is for this machine's GPU: leave it out with --on")
+		return devices.Argumentf("--lock-clocks is for this machine's GPU: leave it out with --on")
 	case o.Profile:
-		return argumentError("--profile is for this machine: leave it out with --on")
+		return devices.Argumentf("--profile is for this machine: leave it out with --on")
 	case s.Backend != Replay && o.Farm.On == "":
-		return argumentError("--on LABEL says which devices of the farm: a part of their name, such as h200")
+		return devices.Argumentf("--on LABEL says which devices of the farm: a part of their name, such as h200")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func replayOnFarm(o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) 
 func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) {
 	if asked := o.Study.Backend; asked != devices.Auto && asked != chosen.Measures.Backend {
 		return nil,
-			argumentError("--on %s is for backend %s, and --backend asks for %s", o.Farm.On, chosen.Measures.Backend, asked)
+			devices.Argumentf("--on %s is for backend %s, and --backend asks for %s", o.Farm.On, chosen.Measures.Backend, asked)
 	}
 	k, err := devices.LoadFor(cmp.Or(o.Kernel, DefaultKernel), chosen.Measures.Backend)
 	if err != nil {

@@ -218,7 +218,7 @@ func openReplay(o Options) (*subject, error) {
 		var found bool
 		if path, found = replay.EmbeddedOf(kernel); !found {
 			return nil,
-				argumentError("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel,
+				devices.Argumentf("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel,
 					strings.Join(replay.Embedded(), ", "))
 		}
 	}
@@ -227,7 +227,7 @@ func openReplay(o Options) (*subject, error) {
 		return nil, err
 	}
 	if asked := o.Study.Workload; asked != "" && asked != record.Workload {
-		return nil, argumentError("the record is of workload %q, not of %q", record.Workload, asked)
+		return nil, devices.Argumentf("the record is of workload %q, not of %q", record.Workload, asked)
 	}
 	recorded, err := replay.New(record)
 	if err != nil {
@@ -264,8 +264,4 @@ func openSpace(ctx context.Context, o Options) (*subject, error) {
 			},
 		},
 	}, nil
-}
-
-func argumentError(format string, arguments ...any) error {
-	return &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
 }

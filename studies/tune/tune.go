@@ -242,13 +242,13 @@ func (o Options) check() error {
 	s := o.Study
 	switch {
 	case s.Record != "" && s.Backend != Replay:
-		return argumentError("--record FILE is what --backend replay answers from")
+		return devices.Argumentf("--record FILE is what --backend replay answers from")
 	case s.Record != "" && o.Kernel != "":
-		return argumentError("a record names its kernel itself; %q is one too many", o.Kernel)
+		return devices.Argumentf("a record names its kernel itself; %q is one too many", o.Kernel)
 	case s.Across && s.Backend == Replay:
-		return argumentError("--across measures on other workloads, and a record has one")
+		return devices.Argumentf("--across measures on other workloads, and a record has one")
 	case s.Rounds < confirm.FewestRounds:
-		return argumentError("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval",
+		return devices.Argumentf("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval",
 			s.Rounds, confirm.FewestRounds, stats.FewestForInterval)
 	case !slices.Contains(sampler.Names(), s.Sampler):
 		known := sampler.Names()

@@ -138,7 +138,6 @@ func (p *profiler) load(ctx context.Context, arguments []string) error {
 	return nil
 }
 
-// point returns the point that a name means.
 func (p *profiler) point(ctx context.Context, name string, arguments []string) (space.Point, error) {
 	if err := p.load(ctx, arguments); err != nil {
 		return space.Point{}, err
@@ -149,7 +148,6 @@ func (p *profiler) point(ctx context.Context, name string, arguments []string) (
 	return p.target.Point(name)
 }
 
-// get profiles a point.
 func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile, error) {
 	o, t := p.options, *p.target
 	folder := tune.ProfileFolder(o.Out, t.Kernel.Name, t.Workload.Name)

@@ -62,7 +62,6 @@ func (e *Error) advice() string {
 	return ""
 }
 
-// status reports whether an error is a refusal with this status.
 func status(err error, code int) bool {
 	var refused *Error
 	return errors.As(err, &refused) && refused.Status == code

@@ -76,7 +76,6 @@ func ParseSource(text, built string) (Source, error) {
 // State is what became of a file.
 type State string
 
-// The states.
 const (
 	Written   State = "wrote"
 	Replaced  State = "replaced"
@@ -109,7 +108,7 @@ var ErrNoSource = &devices.ArgumentError{Err: errors.New("which pawl shall the w
 func Init(ctx context.Context, o Options) (*Result, error) {
 	if o.Runner != "" {
 		if err := ci.CheckRunner(o.Runner); err != nil {
-			return nil, &devices.ArgumentError{Err: fmt.Errorf("--runner: %w", err)}
+			return nil, devices.Argumentf("--runner: %w", err)
 		}
 	}
 	r, err := find(ctx, o.Folder)

@@ -141,7 +141,6 @@ func newCorrelation(s Shape, p Parameters) *correlation {
 	return c
 }
 
-// row fills into with the correlations of a point with others.
 func (c *correlation) row(point []uint16, others [][]uint16, into []float64) {
 	tables := make([][]float64, len(c.tables))
 	for j, value := range point {

@@ -84,8 +84,8 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 			chosen.Measures = offer
 		case farm.MeasureQueue(*chosen.Measures) != farm.MeasureQueue(*offer):
 			return chosen,
-				&devices.ArgumentError{Err: fmt.Errorf("--on %s means more than one kind of device, and their times must not be "+
-					"mixed: %s, %s", label, describe(*chosen.Measures), describe(*offer))}
+				devices.Argumentf("--on %s means more than one kind of device, and their times must not be "+
+					"mixed: %s, %s", label, describe(*chosen.Measures), describe(*offer))
 		}
 		chosen.Width += offer.Width
 	}
