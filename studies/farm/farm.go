@@ -87,13 +87,13 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 	}
 	// Parsed here too, because an error of the library quotes the URL.
 	if u, err := url.Parse(o.URL); err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-		return nil,
-			devices.Argumentf("the farm's database is named by a URL such as postgres://USER@HOST/DATABASE: what was given is none")
+		return nil, devices.Argumentf("the farm's database is named by a URL such as postgres://USER@HOST/DATABASE: " +
+			"what was given is none")
 	}
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
-		return nil,
-			devices.Argumentf("the URL of the farm's database has a setting that PostgreSQL does not know, or a wrong value for one")
+		return nil, devices.Argumentf("the URL of the farm's database has a setting that PostgreSQL does not know, " +
+			"or a wrong value for one")
 	}
 	f := &Farm{options: o, schema: "pawl_" + o.Name, config: config.ConnConfig, log: o.Log}
 	config.MaxConns = int32(o.Connections)

@@ -63,8 +63,8 @@ func (o Options) checkFarm() error {
 	case kernels.BackendOf(s.Backend).Program:
 		return devices.Argumentf("--on is for kernels: a program is built and run on this machine")
 	case s.Across:
-		return devices.Argumentf("--across measures on this machine: leave it out with --on, and pawl studies across does it " +
-			"afterwards")
+		return devices.Argumentf("--across measures on this machine: leave it out with --on, and pawl studies across does " +
+			"it afterwards")
 	case s.LockClocks > 0:
 		return devices.Argumentf("--lock-clocks is for this machine's GPU: leave it out with --on")
 	case o.Profile:
