@@ -93,8 +93,8 @@ func (r *repository) line(ctx context.Context, good, bad string) ([]Commit, erro
 		return nil, err
 	}
 	if len(after) == 0 || len(after[0].Parents) == 0 || after[0].Parents[0] != begin {
-		return nil, devices.Argumentf("%s is not an earlier commit of the line that leads to %s: it must be reached from there by "+
-			"first parents", good, bad)
+		return nil, devices.Argumentf("%s is not an earlier commit of the line that leads to %s: it must be reached from "+
+			"there by first parents", good, bad)
 	}
 	line = append(line, after...)
 	return line, r.identify(ctx, line)
@@ -109,7 +109,8 @@ func (r *repository) resolve(ctx context.Context, reference string) (string, err
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", devices.Argumentf("there is no commit %q; a shallow clone has no old commits: fetch the whole history", reference)
+		return "", devices.Argumentf("there is no commit %q; a shallow clone has no old commits: fetch the whole "+
+			"history", reference)
 	}
 	return hash, nil
 }

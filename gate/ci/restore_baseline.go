@@ -11,7 +11,10 @@ import (
 	"pawl/internal/page"
 )
 
-// Restore puts the baseline of [baseline.Branch] and its history into the checkout, with what people
+// BaselineBranch is the branch of origin that keeps the baseline.
+const BaselineBranch = baseline.Branch
+
+// Restore puts the baseline of [BaselineBranch] and its history into the checkout, with what people
 // have decided there that the branch does not know yet. It takes origin's branch as it was fetched last
 // and reports whether there is one; without one the checkout's own file counts.
 func Restore(ctx context.Context, file string) (found bool, err error) {

@@ -123,8 +123,8 @@ func candidate(ctx context.Context, s *report.Summary, o Options) (k *kernels.Ke
 		}
 		if w.Dims.String() != s.Study.Dims {
 			return nil, "",
-				devices.Argumentf("workload %s has the sizes %s now, and study %d was of %s: tune again", w.Name, w.Dims, s.Study.ID,
-					s.Study.Dims)
+				devices.Argumentf("workload %s has the sizes %s now, and study %d was of %s: tune again", w.Name, w.Dims,
+					s.Study.ID, s.Study.Dims)
 		}
 	}
 	return k, at, nil

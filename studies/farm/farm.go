@@ -82,8 +82,8 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	if !goodName.MatchString(o.Name) {
-		return nil, devices.Argumentf("a farm's name has small letters, digits and underscores, and begins with a letter: %q "+
-			"does not", o.Name)
+		return nil, devices.Argumentf("a farm's name has small letters, digits and underscores, and begins with a letter: "+
+			"%q does not", o.Name)
 	}
 	// Parsed here too, because an error of the library quotes the URL.
 	if u, err := url.Parse(o.URL); err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {

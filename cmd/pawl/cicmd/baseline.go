@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/baseline"
 	"pawl/gate/ci"
 	"pawl/internal/escape"
 	"pawl/internal/page"
@@ -27,10 +26,10 @@ func baselineCommand(env console.Environment) *cli.Command {
 			"0 the branch has it, or nothing had moved", "3 it could not be done", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
 			console.BaselineFlag(&p.Baseline),
-			console.Text("branch", &p.Branch, baseline.Branch,
+			console.Text("branch", &p.Branch, ci.BaselineBranch,
 				"the `NAME` of the branch of origin that holds the baseline"),
 			console.Switch("restore", &restore,
-				"put the baseline of origin's "+baseline.Branch+" here, and push nothing"),
+				"put the baseline of origin's "+ci.BaselineBranch+" here, and push nothing"),
 		},
 		Action: console.Alone(func(ctx context.Context) error {
 			if restore {
@@ -49,9 +48,9 @@ func restoreBaseline(ctx context.Context, env console.Environment, file string) 
 	case err != nil:
 		return err
 	case found:
-		fmt.Fprintf(env.Stdout, "restored %s from %s\n", escape.Line(file), baseline.Branch)
+		fmt.Fprintf(env.Stdout, "restored %s from %s\n", escape.Line(file), ci.BaselineBranch)
 	default:
-		fmt.Fprintf(env.Stdout, "no branch %s is fetched: %s stays as it is\n", baseline.Branch, escape.Line(file))
+		fmt.Fprintf(env.Stdout, "no branch %s is fetched: %s stays as it is\n", ci.BaselineBranch, escape.Line(file))
 	}
 	return nil
 }
