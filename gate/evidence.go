@@ -50,17 +50,11 @@ const disturbed = 0.05
 // statisticFor chooses the statistic by what the baseline and the control, which
 // are the same program, say about the machine. The candidate has no say, so that
 // one whose times scatter is not excused for it.
-func statisticFor(s Samples) Statistic {
-	if typicalVariation(slices.Concat(s[Baseline], s[Control])) > disturbed {
+func statisticFor(variations map[Arm][]float64) Statistic {
+	if stats.Median(slices.Concat(variations[Baseline], variations[Control])) > disturbed {
 		return FasterHalf
 	}
 	return Median
-}
-
-// typicalVariation is the median over processes of their robust coefficient of
-// variation.
-func typicalVariation(processes [][]float64) float64 {
-	return stats.Median(each(processes, stats.RobustCV))
 }
 
 // of returns what of each process is compared, in no order.
@@ -230,9 +224,13 @@ func spread(values []float64) float64 {
 // interval is over process medians where there are enough of them, and over
 // blocks of the samples in order otherwise.
 func Describe(processes [][]float64) Side {
+	return describe(processes, each(processes, stats.RobustCV))
+}
+
+func describe(processes [][]float64, variations []float64) Side {
 	all, medians := slices.Concat(processes...), perProcess(processes)
 	side := Side{
-		Median: stats.Median(medians), Variation: typicalVariation(processes),
+		Median: stats.Median(medians), Variation: stats.Median(variations),
 		Processes: len(processes), Samples: len(all),
 	}
 	if len(medians) >= stats.FewestForInterval {

@@ -157,13 +157,13 @@ func faster(change float64) string {
 
 // weigh gathers what is known at an analysis.
 func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
-	statistic := statisticFor(r.samples)
+	statistic := statisticFor(r.variations)
 	with := weighing{
 		samples: r.samples, orders: r.orders, statistic: statistic, rounds: timesOf(r.samples, statistic),
 		level: analysis.intervals(r.policy), tick: tickOf(r.samples), sides: map[Arm]Side{},
 	}
 	for arm, processes := range r.samples {
-		with.sides[arm] = Describe(processes)
+		with.sides[arm] = describe(processes, r.variations[arm])
 	}
 	w := weighed{
 		analysis: analysis, first: analysis.Rounds <= analyses[0].Rounds, last: last,

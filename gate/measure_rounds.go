@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pawl/internal/page"
+	"pawl/internal/stats"
 )
 
 // run is a comparison under way.
@@ -15,18 +16,20 @@ type run struct {
 	options  Options
 	deadline time.Time
 	samples  Samples
-	arms     []Arm   // all of them, in no particular order
-	orders   [][]Arm // by round
-	stream   uint64
-	pace     pace
-	each     int  // samples a process
-	over     bool // the budget ended before the last analysis
+	// variations are the robust coefficients of variation of the processes, which every analysis asks for.
+	variations map[Arm][]float64
+	arms       []Arm   // all of them, in no particular order
+	orders     [][]Arm // by round
+	stream     uint64
+	pace       pace
+	each       int  // samples a process
+	over       bool // the budget ended before the last analysis
 }
 
 func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
 	r := &run{
 		measurer: m, policy: p, options: o, deadline: o.Now().Add(p.Budget),
-		samples: Samples{}, arms: []Arm{Baseline, Candidate, Control},
+		samples: Samples{}, variations: map[Arm][]float64{}, arms: []Arm{Baseline, Candidate, Control},
 		stream: stream,
 	}
 	if o.Best {
@@ -89,11 +92,13 @@ func (r *run) measure(ctx context.Context, until int, analyses []Analysis) (late
 				return false, err
 			}
 		}
+		took := r.options.Now().Sub(began)
 		for arm, samples := range taken {
 			r.samples[arm] = append(r.samples[arm], samples)
+			r.variations[arm] = append(r.variations[arm], stats.RobustCV(samples))
 		}
 		r.orders = append(r.orders, order)
-		r.learn(r.options.Now().Sub(began), r.launches(round))
+		r.learn(took, r.launches(round))
 		if r.options.Observe != nil {
 			r.options.Observe(round+1, ceiling)
 		}

@@ -183,6 +183,9 @@ func lay(t *testing.T, files map[string][]byte) (path string) {
 // A bit of the file that changed gives the same studies, or is reported; never others in silence. One in the log
 // ends the log there, as SQLite has it after a loss of power: what is read is what was recorded before.
 func TestNoFlippedBitIsSilent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens a hundred files, one after the other")
+	}
 	t.Parallel()
 	for name, make := range map[string]func(*testing.T) map[string][]byte{"clean": clean, "unclean": unclean} {
 		t.Run(name, func(t *testing.T) {
@@ -228,6 +231,9 @@ func TestNoFlippedBitIsSilent(t *testing.T) {
 
 // Each column of each table is under its row's digest.
 func TestEveryValueIsUnderADigest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads every value, one after the other")
+	}
 	t.Parallel()
 	sound := clean(t)
 	db, err := sql.Open("sqlite", lay(t, sound))

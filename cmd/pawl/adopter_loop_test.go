@@ -17,7 +17,7 @@ import (
 // What breaks when a team lives with the loop, played by the workflows that pawl ci init writes into
 // somebody else's repository.
 func TestTheLoopLivedIn(t *testing.T) {
-	thorough.Only(t, "it plays many workflows, and TestAnAdopter plays the first of them")
+	thorough.Only(t, "it plays many workflows")
 	s := newScratch(t)
 	s.adopt()
 	if err := os.Remove(filepath.Join(s.desk, "runner.yaml")); err != nil { // nothing sleeps here

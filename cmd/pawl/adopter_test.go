@@ -14,9 +14,7 @@ import (
 // comes from another repository, kernels run on a runner of one's own that sleeps meanwhile, and a
 // fork has neither secrets nor a token that may write.
 func TestAnAdopter(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a loop takes its time")
-	}
+	thorough.Only(t, "a loop takes its time")
 	s := newScratch(t)
 	cloud := s.adopt()
 	s.firstPush() // expects a baseline on main and a verdict
@@ -28,9 +26,7 @@ func TestAnAdopter(t *testing.T) {
 	if strings.Contains(cloud(), "with \n") {
 		t.Error("a fork's run has reached the cloud")
 	}
-	if thorough.All() {
-		s.draftOnRequest()
-	}
+	s.draftOnRequest()
 }
 
 // adopt makes pawl's repository and sets up the person's by pawl ci init. It returns what the cloud

@@ -12,7 +12,7 @@ import (
 // stays for the whole of one side, all faults at once), and 30 % is found with ten processes wherever the machine
 // itself holds still. The rules were chosen on seeds 5,000 to 7,000; these are others.
 func TestFalseAlarmsApart(t *testing.T) {
-	comparisons := thorough.Count(8, 20)
+	comparisons := thorough.Count(2, 20)
 	still := map[string]bool{
 		"steady":                true,
 		"coarse ticks":          true,

@@ -145,7 +145,7 @@ func TestIntegerMistakesAreCaught(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about verdicts: the others run through the same goroutines")
 	}
-	for _, k := range thorough.Some(integerMistakes, 2) {
+	for _, k := range thorough.Some(integerMistakes, 1) {
 		t.Run(k.name, func(t *testing.T) {
 			b := open(t, k.files(), host.Options{})
 			if failure, err := b.Verify(t.Context(), b.prepare(t, "WRONG=0")); failure != nil || err != nil {

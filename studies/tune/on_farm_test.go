@@ -259,9 +259,7 @@ func told(t *testing.T, p part) recorded {
 // A kernel on the processors of two machines that are killed now and then: every trial is
 // recorded once with the device that measured it, and the finalists were on one.
 func TestDevicesAreRecorded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it compiles and starts many processes")
-	}
+	thorough.Only(t, "it compiles and starts many processes")
 	t.Parallel()
 	url := postgrestest.Database(t)
 	if err := farm.Init(t.Context(), farm.Options{URL: url, Version: "test"}); err != nil {
@@ -290,7 +288,7 @@ func TestDevicesAreRecorded(t *testing.T) {
 			t.Fatalf("the study does not end\n%s", asking.output.String())
 		}
 		time.Sleep(200 * time.Millisecond)
-		if over, err = asking.over(); !over && i%10 == 9 && i < 10*thorough.Count(1, 3) {
+		if over, err = asking.over(); !over && i%10 == 9 && i < 30 {
 			workers[i/10%2].kill()
 			workers[i/10%2].again()
 		}

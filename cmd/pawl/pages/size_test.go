@@ -49,6 +49,9 @@ func TestTenThousandTrials(t *testing.T) {
 }
 
 func TestFiveHundredStudies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records five hundred studies")
+	}
 	t.Parallel()
 	path, store := database(t)
 	for i := range 500 {
