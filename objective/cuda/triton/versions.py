@@ -1,5 +1,6 @@
 """What differs between versions of Triton, or may: all that is no part of its interface."""
 
+import functools
 import re
 import subprocess
 import sys
@@ -15,6 +16,8 @@ except ImportError as error:
     serve(missing, None)
     sys.exit()
 import triton.backends.nvidia.compiler as nvidia
+import triton.compiler.compiler
+import triton.runtime.cache
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.errors import CompilationError
@@ -48,6 +51,14 @@ class Recorder:
 
 recorder = Recorder()
 nvidia.subprocess = recorder
+
+# The key of Triton's cache has a digest of its library, which takes each process half a second.
+# Every compilation has an empty cache of its own here. 3.4 has the key in the compiler's module.
+for module in (triton.compiler.compiler, triton.runtime.cache):
+    if hasattr(module, "triton_key"):
+        module.triton_key = lambda: triton.__version__
+# 3.4 asks ptxas for its version four times a kernel.
+triton.knobs.NvidiaTool.from_path = staticmethod(functools.cache(triton.knobs.NvidiaTool.from_path))
 
 
 def compiled(function, signature, constants, hints, capability, options):
