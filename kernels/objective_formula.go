@@ -178,9 +178,8 @@ func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 	if b.kernel.Commands != nil {
 		for i, m := range b.kernel.Commands.Metrics {
 			if uses(quantities, m.Name) || len(measuring(m.Name)) > 0 {
-				return nil, nil,
-					b.manifest.Command.Metrics.Keys[i].At.Errorf("metric %s: pawl measures something of that name itself; choose "+
-						"another", m.Name)
+				return nil, nil, b.manifest.Command.Metrics.Keys[i].At.Errorf("metric %s: pawl measures something of that name "+
+					"itself; choose another", m.Name)
 			}
 		}
 	}

@@ -100,9 +100,8 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 	step.Entry, step.at = entry.Entry.Text, entry.Entry.At
 	switch {
 	case !listed && (step.Entry != "" || entry.Args != nil):
-		return step,
-			entry.at.Errorf("entry and args belong to a list of launches; a single one calls the kernel's entry with all " +
-				"arguments")
+		return step, entry.at.Errorf("entry and args belong to a list of launches; a single one calls the kernel's entry " +
+			"with all arguments")
 	case !listed:
 		step.Entry = b.kernel.Entry
 	case step.Entry == "":

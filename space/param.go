@@ -62,9 +62,8 @@ func (p Param) checked() (Param, error) {
 		return p, fmt.Errorf("parameter %s: no values", p.Name)
 	}
 	if len(p.Values) > MostValues {
-		return p,
-			fmt.Errorf("parameter %s: %d values, at most %d are supported: leave out every second one, the search does not "+
-				"need them all", p.Name, len(p.Values), MostValues)
+		return p, fmt.Errorf("parameter %s: %d values, at most %d are supported: leave out every second one, the search "+
+			"does not need them all", p.Name, len(p.Values), MostValues)
 	}
 	p.Values = slices.Clone(p.Values)
 	seen := make(map[Value]bool, len(p.Values))

@@ -102,9 +102,8 @@ func (d *document) unseal() (*File, error) {
 	f := New()
 	for _, s := range d.Entries {
 		if sum, err := digest(s.Baseline); err != nil || sum != s.Digest {
-			return nil,
-				fmt.Errorf("the digest of %s does not match its content: it was edited by hand or merged%s, or merge it by "+
-					"pawl baseline merge", s.Key, restore)
+			return nil, fmt.Errorf("the digest of %s does not match its content: it was edited by hand or merged%s, or merge "+
+				"it by pawl baseline merge", s.Key, restore)
 		}
 		if f.of(s.Key) != nil {
 			return nil, fmt.Errorf("it has %s twice%s", s.Key, restore)

@@ -73,9 +73,8 @@ func (p Publication) Run(ctx context.Context) (Published, error) {
 		case ctx.Err() != nil || !errors.As(err, new(again)):
 			return Published{}, fmt.Errorf("publishing the baseline: %w", err)
 		case attempt == p.Attempts:
-			return Published{},
-				fmt.Errorf("publishing the baseline: given up after %d attempts: %w. What was measured is in %s: run this again",
-					attempt, err, p.Baseline)
+			return Published{}, fmt.Errorf("publishing the baseline: given up after %d attempts: %w. What was measured is in "+
+				"%s: run this again", attempt, err, p.Baseline)
 		case p.Say != nil:
 			p.Say(fmt.Sprintf("attempt %d of %d: %v; trying again", attempt, p.Attempts, err))
 		}
@@ -152,9 +151,8 @@ func (s *publishing) attempt(ctx context.Context) (Published, error) {
 	} else if part, failed := git.Has(ctx, s.root, tip, s.head); failed != nil {
 		err = failed
 	} else if !part {
-		return Published{},
-			fmt.Errorf("this checkout (%.12s) is no part of %s of origin (%.12s): what it has measured does not belong "+
-				"there", s.head, s.Branch, tip)
+		return Published{}, fmt.Errorf("this checkout (%.12s) is no part of %s of origin (%.12s): what it has measured does "+
+			"not belong there", s.head, s.Branch, tip)
 	}
 	if err != nil {
 		return Published{}, err

@@ -49,9 +49,8 @@ var _ ratchet.Device = (*Device)(nil)
 // Open joins the farm and chooses the device.
 func Open(ctx context.Context, o Options) (*Device, error) {
 	if o.On == ask.Replay {
-		return nil,
-			devices.Argumentf("--on %s answers from records: nothing is compiled, so that there is "+
-				"nothing to gate", o.On)
+		return nil, devices.Argumentf("--on %s answers from records: nothing is compiled, so that there is nothing to gate",
+			o.On)
 	}
 	f, err := farm.Open(ctx, o.Farm)
 	if err != nil {
@@ -72,9 +71,8 @@ func (d *Device) Close() { d.farm.Close() }
 func (d *Device) Load(_ context.Context, name, backend string) (*kernels.Kernel, error) {
 	there := d.chosen.Measures.Backend
 	if backend != devices.Auto && backend != there {
-		return nil,
-			devices.Argumentf("--on %s is for backend %s, and kernel %s is to run on %s", d.options.On,
-				there, name, backend)
+		return nil, devices.Argumentf("--on %s is for backend %s, and kernel %s is to run on %s", d.options.On, there, name,
+			backend)
 	}
 	return devices.LoadFor(name, there)
 }

@@ -50,21 +50,18 @@ func (r Reader) structArgument(entry Entry) (Argument, error) {
 	a.Element, _ = element.Named("u8")
 	switch {
 	case !structName.MatchString(a.CType):
-		return a,
-			at.Errorf("argument %s has fields: type is then what the source calls the structure, such as struct particle, "+
-				"and not %q", a.Name, a.CType)
+		return a, at.Errorf("argument %s has fields: type is then what the source calls the structure, such as struct "+
+			"particle, and not %q", a.Name, a.CType)
 	case len(entry.Fields) == 0 || len(entry.Fields) > mostFields:
 		return a, at.Errorf("argument %s has %d fields: a structure has 1 to %d", a.Name, len(entry.Fields), mostFields)
 	case entry.Fill.given() || entry.From != nil || entry.Answer != nil || entry.Init.Text != "" || entry.Range != nil ||
 		entry.Families != nil || entry.Large.Text != "" || entry.Tolerance != nil || entry.TensorMap != nil ||
 		entry.Value.Text != "":
-		return a,
-			at.Errorf("argument %s is a structure: fill, range, families, large, value and tolerance belong to its fields; "+
-				"from, answer, init and tensormap to numbers", a.Name)
+		return a, at.Errorf("argument %s is a structure: fill, range, families, large, value and tolerance belong to its "+
+			"fields; from, answer, init and tensormap to numbers", a.Name)
 	case entry.Shape == nil && (a.Written() || entry.Align.Text != ""):
-		return a,
-			at.Errorf("argument %s has no shape, so it is passed by value: out, inout, scratch and align belong to buffers",
-				a.Name)
+		return a, at.Errorf("argument %s has no shape, so it is passed by value: out, inout, scratch and align belong to "+
+			"buffers", a.Name)
 	}
 	if err := r.role(&a,
 		Entry{
@@ -82,9 +79,8 @@ func (r Reader) structArgument(entry Entry) (Argument, error) {
 	}
 	if entry.Shape == nil {
 		if a.Lanes > LargestValue {
-			return a,
-				at.Errorf("argument %s takes %d bytes; at most %d can be passed by value: give it a shape", a.Name, a.Lanes,
-					LargestValue)
+			return a, at.Errorf("argument %s takes %d bytes; at most %d can be passed by value: give it a shape", a.Name,
+				a.Lanes, LargestValue)
 		}
 		return a, nil
 	}

@@ -86,16 +86,14 @@ func (r Reader) argument(entry Entry) (Argument, error) {
 
 func (r Reader) scalarArgument(a Argument, entry Entry) (Argument, error) {
 	if a.Lanes > 1 {
-		return a,
-			entry.Name.At.Errorf("argument %s: a scalar is one number; pass the %d of %s one by one, or as a buffer", a.Name,
-				a.Lanes, entry.Type.Text)
+		return a, entry.Name.At.Errorf("argument %s: a scalar is one number; pass the %d of %s one by one, or as a buffer",
+			a.Name, a.Lanes, entry.Type.Text)
 	}
 	if a.Written() || entry.Init.Text != "" || entry.Tolerance != nil || entry.Fill.given() || entry.From != nil ||
 		entry.Answer != nil || entry.Align.Text != "" || entry.Families != nil || entry.Large.Text != "" ||
 		entry.Range != nil || entry.TensorMap != nil {
-		return a,
-			entry.Name.At.Errorf("argument %s is a scalar: out, inout, init, scratch, tolerance, fill, from, answer, "+
-				"families, large, range, align and tensormap belong to buffers", a.Name)
+		return a, entry.Name.At.Errorf("argument %s is a scalar: out, inout, init, scratch, tolerance, fill, from, answer, "+
+			"families, large, range, align and tensormap belong to buffers", a.Name)
 	}
 	want := space.Number
 	if !a.Element.Float {
@@ -111,9 +109,8 @@ func (r Reader) bufferArgument(a Argument, entry Entry) (Argument, error) {
 		return a, err
 	}
 	if a.Written() && !a.Inout && entry.Fill.given() {
-		return a,
-			entry.Fill.kind.At.Errorf("argument %s is an output: it is poisoned before each run, so it has no fill; inout: "+
-				"true says that the kernel reads it, too, and init: 0 that it starts at a number", a.Name)
+		return a, entry.Fill.kind.At.Errorf("argument %s is an output: it is poisoned before each run, so it has no fill; "+
+			"inout: true says that the kernel reads it, too, and init: 0 that it starts at a number", a.Name)
 	}
 	if a.Written() && !a.Inout {
 		a.Fill = initialFill(a)

@@ -44,9 +44,8 @@ func lanesNamed(name string) (element.Type, int, error) {
 	case "c128":
 		name = "f64x2"
 	case "texture", "surface":
-		return element.Type{}, 0,
-			fmt.Errorf("a %s cannot be described: let the kernel take the buffer as a pointer (const float *__restrict__ is "+
-				"read through the same cache)", name)
+		return element.Type{}, 0, fmt.Errorf("a %s cannot be described: let the kernel take the buffer as a pointer (const "+
+			"float *__restrict__ is read through the same cache)", name)
 	}
 	match := lanesPattern.FindStringSubmatch(name)
 	if match == nil {

@@ -96,9 +96,8 @@ func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error
 	case base < 0:
 		return l, fmt.Errorf("a base of %d lies before the buffer", base)
 	case l.Base%tensorUnit != 0:
-		return l,
-			fmt.Errorf("a base of %d elements is %d bytes; the tensor copy engine takes multiples of %d", base, l.Base,
-				tensorUnit)
+		return l, fmt.Errorf("a base of %d elements is %d bytes; the tensor copy engine takes multiples of %d", base, l.Base,
+			tensorUnit)
 	case float64(base)+product(l.Shape) > product(own):
 		return l, fmt.Errorf("a shape of %v from element %d on reaches beyond the buffer of %v", l.Shape, base, own)
 	}

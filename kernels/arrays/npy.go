@@ -36,9 +36,8 @@ const mostDimensions = 64
 func readHeader(r io.Reader) (*Header, error) {
 	var start [8]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil || string(start[:6]) != magic {
-		return nil,
-			errors.New("not a .npy file: it does not begin as numpy.save begins one; raw bytes have any other suffix, such " +
-				"as .bin")
+		return nil, errors.New("not a .npy file: it does not begin as numpy.save begins one; raw bytes have any other " +
+			"suffix, such as .bin")
 	}
 	width := 4
 	if start[6] == 1 {

@@ -287,15 +287,13 @@ func newParameter(text string, of []templated) (parameter, error) {
 	}
 	known := false
 	if p.element, known = elementOf[called]; !known || !identifier.MatchString(p.name) {
-		return p,
-			fmt.Errorf("its argument %q has a type that a manifest has no name for; a structure is described by its fields, "+
-				"by hand (docs/manifest.md)", strings.TrimSpace(text))
+		return p, fmt.Errorf("its argument %q has a type that a manifest has no name for; a structure is described by its "+
+			"fields, by hand (docs/manifest.md)", strings.TrimSpace(text))
 	}
 	p.pointer = stars == 1
 	if !p.pointer && (strings.Contains(p.element, "x") || p.element[0] == 'c') {
-		return p,
-			fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields",
-				strings.TrimSpace(text))
+		return p, fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with "+
+			"fields", strings.TrimSpace(text))
 	}
 	p.out = p.pointer && !constant
 	return p, nil

@@ -150,9 +150,8 @@ func choose(source, entry, backend string) (signature, error) {
 	case len(found) == 0:
 		return signature{}, fmt.Errorf("function %s cannot be described: %w", refused[0].name, refused[0].refused)
 	case len(found) == 1 && backend == kernels.CUDA && len(refused) > 0:
-		return signature{},
-			fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with --entry",
-				found[0].name, refused[0].name, refused[0].refused)
+		return signature{}, fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with "+
+			"--entry", found[0].name, refused[0].name, refused[0].refused)
 	case len(found) > 1:
 		return signature{},
 			fmt.Errorf("several functions could be the kernel: %s; name one with --entry", strings.Join(names, ", "))

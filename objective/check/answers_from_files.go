@@ -58,9 +58,8 @@ func (o *Oracle) read(c Case, bindings []arguments.Binding) ([][]byte, error) {
 		known = known || maps.Equal(w.Dims, c.Dims)
 	}
 	if !known || c.family() != arguments.Declared {
-		return nil,
-			fmt.Errorf("there is no answer for %s with inputs of the family %s: files have those for the workloads' own "+
-				"inputs only", c.Dims, c.family())
+		return nil, fmt.Errorf("there is no answer for %s with inputs of the family %s: files have those for the workloads' "+
+			"own inputs only", c.Dims, c.family())
 	}
 	source := inputs.Source{Folder: o.kernel.Dir}
 	var answers [][]byte

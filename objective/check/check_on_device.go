@@ -192,9 +192,8 @@ func firstMismatch(result worker.Result, special bool) (*Mismatch, error) {
 	for _, c := range result.Comparisons {
 		switch {
 		case c.Undefined > 0 && !special:
-			return nil,
-				fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken, or does not write "+
-					"them; is the shape of %s too large?", c.Undefined, c.Argument, c.Argument)
+			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken, or does "+
+				"not write them; is the shape of %s too large?", c.Undefined, c.Argument, c.Argument)
 		case c.Bad > 0:
 			return &Mismatch{
 				Argument: c.Argument, First: int(c.First), Got: c.Got, Want: c.Want,

@@ -34,9 +34,8 @@ func Extract(m kernels.Metric, outputs ...[]byte) (float64, error) {
 	case len(texts) == 0:
 		return 0, fmt.Errorf("metric %s: nothing that was printed matches %s", m.Name, m.Match)
 	case len(texts) > 1:
-		return 0,
-			fmt.Errorf("metric %s: it was printed %d times (%s, then %s): which one counts?", m.Name, len(texts), texts[0],
-				texts[1])
+		return 0, fmt.Errorf("metric %s: it was printed %d times (%s, then %s): which one counts?", m.Name, len(texts),
+			texts[0], texts[1])
 	}
 	value, err := strconv.ParseFloat(strings.TrimSpace(texts[0]), 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {

@@ -106,14 +106,12 @@ func (l *Limits) afterCompile(calls []kernels.Call,
 		r.Shared, r.Launch = int(launch.Shared), &launch
 		registers := (int64(r.Registers) + registerUnit - 1) / registerUnit * registerUnit
 		if needed := registers * launch.Threads(); needed > int64(l.gpu.RegistersPerBlock) {
-			return &r,
-				objective.Unfit("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(),
-					l.gpu.RegistersPerBlock)
+			return &r, objective.Unfit("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(),
+				l.gpu.RegistersPerBlock)
 		}
 		if total := launch.Shared + int64(r.StaticShared); total > int64(l.gpu.SharedPerBlock) {
-			return &r,
-				objective.Unfit("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d", total,
-					r.StaticShared, l.gpu.SharedPerBlock)
+			return &r, objective.Unfit("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d",
+				total, r.StaticShared, l.gpu.SharedPerBlock)
 		}
 		r.Occupancy = l.occupancy(launch, &r)
 		if all = greedier(all, r); i == 0 {

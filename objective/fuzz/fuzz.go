@@ -86,9 +86,8 @@ func (r *Report) Infeasible() bool {
 // one that passed.
 func Run(ctx context.Context, m *devices.Machine, t devices.Target, points []space.Point, o Options) (*Report, error) {
 	if t.Kernel.On().Program {
-		return nil,
-			devices.Argumentf("pawl fuzz holds results against a reference, and %s is a program without "+
-				"one: its own check runs whenever it is measured; pawl check tries it", t.Kernel.Name)
+		return nil, devices.Argumentf("pawl fuzz holds results against a reference, and %s is a program without one: its "+
+			"own check runs whenever it is measured; pawl check tries it", t.Kernel.Name)
 	}
 	b, err := m.Open(ctx, t, objective.Options{Seed: o.Seed, FullSeed: o.Seed, RunTimeout: o.RunTimeout})
 	if err != nil {

@@ -53,9 +53,8 @@ func (b *Backend) Sanitized(ctx context.Context) ([]objective.Sanitizer, error) 
 	// now than to fail at every point.
 	probe := []byte("int pawl_probe(int x);\nint pawl_probe(int x) { return x + 1; }\n")
 	if _, err := copied.build(ctx, sanitizerFlags, piece{languageC, probe}); err != nil {
-		return nil,
-			fmt.Errorf("%w: %s cannot link with it (%v); install its sanitizer libraries", objective.ErrNoSanitizer,
-				b.options.Toolchain.Version, err)
+		return nil, fmt.Errorf("%w: %s cannot link with it (%v); install its sanitizer libraries", objective.ErrNoSanitizer,
+			b.options.Toolchain.Version, err)
 	}
 	return []objective.Sanitizer{{
 		Name:     "AddressSanitizer and UndefinedBehaviorSanitizer",

@@ -64,9 +64,8 @@ var instructionRules = []Rule{
 		lost: func(f Facts) (float64, string, bool) {
 			fma, there := f.share(fmaBusy)
 			tensor, also := f.share(tensorBusy)
-			return 7.0 / 8 * fma,
-				fmt.Sprintf("the FMA units are busy %s of the time, the tensor cores %s", page.WholePercent(fma),
-					page.WholePercent(tensor)), f.Product && there && also && tensor < 0.02
+			return 7.0 / 8 * fma, fmt.Sprintf("the FMA units are busy %s of the time, the tensor cores %s",
+				page.WholePercent(fma), page.WholePercent(tensor)), f.Product && there && also && tensor < 0.02
 		},
 	},
 	{
@@ -149,9 +148,8 @@ var instructionRules = []Rule{
 					unit = other
 				}
 			}
-			return 1 - busy,
-				fmt.Sprintf("the multiprocessors are busy %s of the time, the %s %s, issue slots %s", page.WholePercent(busy),
-					unit.name, f.percent(unit.counter), f.percent(issueBusy)), there && busy >= busyEnough
+			return 1 - busy, fmt.Sprintf("the multiprocessors are busy %s of the time, the %s %s, issue slots %s",
+				page.WholePercent(busy), unit.name, f.percent(unit.counter), f.percent(issueBusy)), there && busy >= busyEnough
 		},
 	},
 }

@@ -194,9 +194,8 @@ func load(study studies.Study, o Options) (*kernels.Kernel, error) {
 	case err != nil:
 		return nil, err
 	case k.Name != study.Kernel:
-		return nil,
-			refuse(study.ID, "it is a study of kernel %s, and %s has kernel %s", study.Kernel, name,
-				k.Name).advise("name the folder of %s with --kernel", study.Kernel)
+		return nil, refuse(study.ID, "it is a study of kernel %s, and %s has kernel %s", study.Kernel, name,
+			k.Name).advise("name the folder of %s with --kernel", study.Kernel)
 	}
 	return k, nil
 }

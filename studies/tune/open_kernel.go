@@ -217,9 +217,8 @@ func openReplay(o Options) (*subject, error) {
 		kernel := cmp.Or(o.Kernel, DefaultKernel)
 		var found bool
 		if path, found = replay.EmbeddedOf(kernel); !found {
-			return nil,
-				devices.Argumentf("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel,
-					strings.Join(replay.Embedded(), ", "))
+			return nil, devices.Argumentf("there is no recorded sweep of kernel %q; there are %s; --record FILE names another",
+				kernel, strings.Join(replay.Embedded(), ", "))
 		}
 	}
 	record, err := replay.ReadFile(path)

@@ -22,9 +22,8 @@ func FarmDatabaseFlag(url *string) cli.Flag {
 // FarmIn returns the farm of a name in a database.
 func FarmIn(database, name string) (farm.Options, error) {
 	if !strings.HasPrefix(database, "postgres://") && !strings.HasPrefix(database, "postgresql://") {
-		return farm.Options{},
-			Usagef("--db URL, or %s, says which PostgreSQL database the farm is in: postgres://USER@HOST/DATABASE",
-				DatabaseVariable)
+		return farm.Options{}, Usagef("--db URL, or %s, says which PostgreSQL database the farm is in: "+
+			"postgres://USER@HOST/DATABASE", DatabaseVariable)
 	}
 	return farm.Options{URL: database, Name: name, Version: Version()}, nil
 }

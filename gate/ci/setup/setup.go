@@ -68,9 +68,8 @@ func ParseSource(text, built string) (Source, error) {
 		return Source{},
 			fmt.Errorf("this pawl does not know which commit it was built from: name one, as in %s@COMMIT", repository)
 	}
-	return Source{},
-		fmt.Errorf("%q is no full commit: branches and tags can be moved; git rev-parse 'TAG^{commit}' prints the "+
-			"40 digits", commit)
+	return Source{}, fmt.Errorf("%q is no full commit: branches and tags can be moved; git rev-parse 'TAG^{commit}' "+
+		"prints the 40 digits", commit)
 }
 
 // State is what became of a file.

@@ -61,9 +61,8 @@ func Open() (*Library, error) {
 	l := &Library{functions: map[string]uintptr{}}
 	for name := range strings.FieldsSeq(required) {
 		if l.functions[name], err = purego.Dlsym(handle, name); err != nil {
-			return nil,
-				fmt.Errorf("%w: the installed one is too old, it has no %s; install a driver for CUDA 12 or later", ErrNoDriver,
-					name)
+			return nil, fmt.Errorf("%w: the installed one is too old, it has no %s; install a driver for CUDA 12 or later",
+				ErrNoDriver, name)
 		}
 	}
 	if err := l.do("cuInit", 0); err != nil {

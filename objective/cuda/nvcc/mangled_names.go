@@ -96,9 +96,8 @@ func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit 
 		}
 	}
 	if len(names) < len(unit.Instances) {
-		return nil,
-			fmt.Errorf("nvcc does not say what the symbols of %s are; write extern \"C\" __global__ functions around them",
-				strings.Join(unit.Instances, ", "))
+		return nil, fmt.Errorf("nvcc does not say what the symbols of %s are; write extern \"C\" __global__ functions "+
+			"around them", strings.Join(unit.Instances, ", "))
 	}
 	return names, nil
 }

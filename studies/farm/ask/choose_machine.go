@@ -83,9 +83,8 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		case chosen.Measures == nil:
 			chosen.Measures = offer
 		case farm.MeasureQueue(*chosen.Measures) != farm.MeasureQueue(*offer):
-			return chosen,
-				devices.Argumentf("--on %s means more than one kind of device, and their times must not be "+
-					"mixed: %s, %s", label, describe(*chosen.Measures), describe(*offer))
+			return chosen, devices.Argumentf("--on %s means more than one kind of device, and their times must not be mixed: "+
+				"%s, %s", label, describe(*chosen.Measures), describe(*offer))
 		}
 		chosen.Width += offer.Width
 	}
