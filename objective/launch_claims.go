@@ -23,26 +23,27 @@ type contents struct {
 func unknown() contents { return contents{pool: rand.Uint64()} }
 
 const (
-	// A claim may be so much less than what this process saw, in part and in all:
-	// answers travel, and this process may have to wait for a core. A claim that
-	// is further off is not accepted. The more launches, the less that matters: they
+	// A claim may be so much less than what the system counted, in part and in all: a worker reads a request and
+	// answers. A claim that is further off is not accepted. Where nobody counts, or several threads work, what this process
+	// saw counts instead, and it may have to wait for a core. The more launches, the less that matters: they
 	// are doubled until they take longer than anybody waits for a core. When all that a process tried again has taken
-	// as long, the shortest, as this process saw it, is the sample: a kernel gains nothing by a claim, and a busy
+	// as long, the shortest, as it was counted, is the sample: a kernel gains nothing by a claim, and a busy
 	// machine fails nobody.
 	claimShare = 0.1
 	claimSlack = 300 * time.Microsecond
 	longClaim  = 200 * time.Millisecond
 )
 
-// claim is what a worker says that launches took, and what was seen of it here.
+// claim is what a worker says that launches took, and what is known of it here: how long the answer took, and how much
+// of that its processors worked.
 type claim struct {
-	milliseconds float64 // per launch
-	total, seen  time.Duration
+	milliseconds           float64 // per launch
+	total, elapsed, worked time.Duration
 }
 
 // low says that the launches may have taken longer than is claimed.
 func (c claim) low() bool {
-	return float64(c.seen-c.total) > claimShare*float64(c.total)+float64(claimSlack)
+	return float64(c.worked-c.total) > claimShare*float64(c.total)+float64(claimSlack)
 }
 
 // launch times launches, each on inputs of its own, and looks at what they have left behind. Those with known answers
@@ -70,10 +71,11 @@ func (w *stopwatch) launch(ctx context.Context, batch int, on contents) (claim, 
 	if len(timing.Samples) != 1 || timing.Batch != batch || !(timing.Samples[0] >= 0) {
 		return claim{}, w.unasked(), nil
 	}
-	c := claim{timing.Samples[0], time.Duration(timing.Samples[0] * float64(batch) * 1e6), timing.Elapsed}
-	if c.total > c.seen {
+	c := claim{timing.Samples[0], time.Duration(timing.Samples[0] * float64(batch) * 1e6), timing.Elapsed,
+		timing.Worked}
+	if c.total > c.elapsed {
 		w.session.Distrust()
-		detail := fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.seen)
+		detail := fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.elapsed)
 		return c, &worker.Fault{Kind: worker.Contradicted, Detail: detail}, nil
 	}
 	// What is damaged says more than what is wrong by it.

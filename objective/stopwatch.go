@@ -205,8 +205,8 @@ func (w *stopwatch) launches(ctx context.Context, batch int, on contents) (float
 		if !claim.low() {
 			return claim.milliseconds, nil, nil
 		}
-		least = min(least, 1e3*claim.seen.Seconds()/float64(batch))
-		if batch = w.again(batch, claim.seen, time.Since(start)); batch == 0 {
+		least = min(least, 1e3*claim.worked.Seconds()/float64(batch))
+		if batch = w.again(batch, claim.elapsed, time.Since(start)); batch == 0 {
 			return least, nil, nil
 		}
 	}

@@ -38,6 +38,9 @@ func (p *Process) OpenFiles() {}
 // Pause does nothing: there is no way into the memory of another process either.
 func (p *Process) Pause() error { return errors.ErrUnsupported }
 
+// Worked is not known.
+func (p *Process) Worked() (time.Duration, bool) { return 0, false }
+
 // Resume does nothing.
 func (p *Process) Resume() {}
 

@@ -181,6 +181,7 @@ func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
 // Time takes samples of the loaded kernel.
 func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 	began, paused := time.Now(), c.paused
+	before, known := c.process.Worked()
 	a, err := c.await(ctx, c.send(request{Time: &t}))
 	if err != nil {
 		return Timing{}, err
@@ -193,6 +194,10 @@ func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 	if paused { // what goes on after its answer is in the time
 		_, err = c.Pause()
 		timing.Elapsed = time.Since(began)
+	}
+	timing.Worked = timing.Elapsed
+	if now, still := c.process.Worked(); known && still && c.command.Shared {
+		timing.Worked = min(timing.Worked, now-before)
 	}
 	return timing, err
 }

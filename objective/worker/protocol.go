@@ -189,6 +189,9 @@ type Timing struct {
 	// Elapsed is how long the answer took by the client's own clock, which no
 	// kernel reaches.
 	Elapsed time.Duration `json:"-"`
+	// Worked is how long processors worked for the answer, of all threads together, where the system counts that and a
+	// kernel has no other means to compute. It is never more than Elapsed, and Elapsed where it is not known.
+	Worked time.Duration `json:"-"`
 }
 
 // Region is where a buffer lies in the worker's memory. An access that faults
