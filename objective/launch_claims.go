@@ -23,12 +23,10 @@ type contents struct {
 func unknown() contents { return contents{pool: rand.Uint64()} }
 
 const (
-	// A claim may be so much less than what the system counted, in part and in all: a worker reads a request and
-	// answers. A claim that is further off is not accepted. Where nobody counts, or several threads work, what this process
-	// saw counts instead, and it may have to wait for a core. The more launches, the less that matters: they
-	// are doubled until they take longer than anybody waits for a core. When all that a process tried again has taken
-	// as long, the shortest, as it was counted, is the sample: a kernel gains nothing by a claim, and a busy
-	// machine fails nobody.
+	// A claim may be so much less than what the system counted, in part and in all: answers travel. Where nobody counts,
+	// or several threads work, what this process saw counts instead, and it may have to wait for a core. The more
+	// launches, the less that matters: they are doubled until they take longer than anybody waits for a core. When
+	// all that a process tried again has taken as long, the shortest is the sample: nobody gains by a claim.
 	claimShare = 0.1
 	claimSlack = 300 * time.Microsecond
 	longClaim  = 200 * time.Millisecond

@@ -181,7 +181,7 @@ func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
 // Time takes samples of the loaded kernel.
 func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 	began, paused := time.Now(), c.paused
-	before, known := c.process.Worked()
+	before, _ := c.process.Worked()
 	a, err := c.await(ctx, c.send(request{Time: &t}))
 	if err != nil {
 		return Timing{}, err
@@ -196,7 +196,7 @@ func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 		timing.Elapsed = time.Since(began)
 	}
 	timing.Worked = timing.Elapsed
-	if now, still := c.process.Worked(); known && still && c.command.Shared {
+	if now, known := c.process.Worked(); known && c.command.Shared {
 		timing.Worked = min(timing.Worked, now-before)
 	}
 	return timing, err
