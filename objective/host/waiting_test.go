@@ -15,8 +15,8 @@ import (
 	"pawl/objective/host"
 )
 
-// waitingFiles adds 4,000 numbers around each, on one core: by itself, after a pause of 2 ms, or by a thread on the same
-// core that the caller makes way for.
+// waitingFiles adds 4,000 numbers around each, on one core: by itself, after a pause of 2 ms, or by a thread on
+// the same core that the caller makes way for.
 var waitingFiles = map[string]string{
 	"kernel.yaml": `
 name: around
