@@ -55,7 +55,7 @@ type Language struct {
 	Suffixes []string
 	// Tiles says that a launch runs programs on tiles: its compiler decides about threads and
 	// shared memory, takes parameters and defines as constant arguments of the function, and
-	// no flags. See tile.go.
+	// no flags. See triton_kernels.go.
 	Tiles bool
 }
 
