@@ -13,10 +13,12 @@ const (
 	hopperFreed = "                if (!TRUST_MAX)\n                    release(barriers.keys_empty(key_place));\n    " +
 		"            find_weights(chain, walk.row, tile,"
 	hopperValues = "                barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);\n"
-	hopperItem   = "        const int block = problem.causal ?"
+	hopperItem   = "    __device__ Item(const Problem &problem, const Position &at)\n    {\n"
+	hopperMoved  = "    __device__ Item(const Problem &problem, Position at)\n    {\n        const int columns = " +
+		"problem.columns(), index = at.row * columns + at.column;\n        if (index >= (int)gridDim.x"
 	hopperStored = "swizzled(row, n % 4 * 2 + lane / 16),\n"
-	hopperAhead  = "start_scores(chain, query(0), key(key_place));\n                products_commit();\n               " +
-		" end_turn();\n                if (ends)"
+	hopperAhead  = "start_scores(chain, query_tile(0), key_tile(key_place));\n                products_commit();\n" +
+		"                end_turn();\n                if (ends)"
 	hopperKeyMap = "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [1, BLOCK_N, 128 / bytes], swizzle: 128}"
 )
 
@@ -31,12 +33,12 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "swizzle", What: "has the pattern of a tile wrong by a row",
 		Old: "(chunk ^ row % 8) * 16", New: "(chunk ^ (row + 1) % 8) * 16"},
 	{Name: "no division", What: "does not divide by the sum of the weights",
-		Old: "const float inverse = __fdividef(1, sum);", New: "const float inverse = 1;"},
+		Old: `asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse[half]) : "f"(sum));`, New: "inverse[half] = 1;"},
 	{Name: "sum of half a row", What: "does not add the sums of all lanes of a row",
 		Old: "        sum += __shfl_xor_sync(0xffffffffu, sum, 2);\n", New: ""},
 	{Name: "result in bfloat16", What: "rounds the output to 8 bits",
-		Old: "chain.mixed[n * 4 + half * 2 + 1] * inverse));",
-		New: "chain.mixed[n * 4 + half * 2 + 1] * inverse) & 0xfff8fff8u);"},
+		Old: "chain.mixed[n * 4 + 2 * i + 1] * inverse[i % 2]);",
+		New: "chain.mixed[n * 4 + 2 * i + 1] * inverse[i % 2]) & 0xfff8fff8u;"},
 	{Name: "sum of the next item", What: "divides by the sum of the item after", At: "OVERLAP=1,QUERY_PLACES=2",
 		Old: "copy_result(chain, sums, 0);", New: "copy_result(chain, chain.sum, 0);"},
 	{
@@ -75,8 +77,8 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: hopperKeys, New: hopperKeys + "                release(barriers.keys_empty(key_place));\n" + late("true", ""),
 		End: hopperFreed, NewEnd: "                find_weights(chain, walk.row, tile,"},
 	{Name: "place beside", What: "reads the values in the place beside",
-		Old: "return shared + VALUES_AT + place * TILE_BYTES;",
-		New: "return shared + VALUES_AT + (place + 1) % STAGES * TILE_BYTES;"},
+		Old: "descriptor(shared + VALUES_AT, FP8 ? 16 : TILE_PANEL) + place *",
+		New: "descriptor(shared + VALUES_AT, FP8 ? 16 : TILE_PANEL) + (place + 1) % STAGES *"},
 	{Name: "one bank of places", What: "has the values copied over the keys",
 		Old: "constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;",
 		New: "constexpr int VALUES_AT = KEYS_AT + (STAGES - 1) * TILE_BYTES;"},
@@ -114,17 +116,18 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: "n > 0 ? 1 : add;", New: "n > 0;"},
 
 	{Name: "an item twice", What: "begins its second item with the last one of the block before", At: "WORKERS=132",
-		Old: hopperItem, New: "        if (index >= (int)gridDim.x)\n            index--;\n" + hopperItem},
+		Old: hopperItem, New: hopperMoved + " && at.column-- == 0)\n            at.column = columns - 1, at.row--;\n"},
 	{Name: "skipped item", What: "skips an item after the first of every block", At: "WORKERS=128",
 		Old: hopperItem,
-		New: "        if (index >= (int)gridDim.x && index + 1 < problem.heads * problem.blocks)\n            index++;\n" +
-			hopperItem},
+		New: hopperMoved + " && index + 1 < problem.heads * problem.blocks && ++at.column == columns)\n" +
+			"            at.column = 0, at.row++;\n"},
 	{
 		Name: "queries of the item before",
 		What: "computes the first scores of an item with the queries in the place beside",
 		At:   "OVERLAP=3,QUERY_PLACES=2,WORKERS=132",
 		Old:  hopperAhead,
-		New:  strings.Replace(hopperAhead, "query(0)", "query_at(ends ? query_place ^ 1 : query_place, 0)", 1),
+		New: strings.Replace(hopperAhead, "query_tile(0)",
+			"descriptor(query_at(ends ? query_place ^ 1 : query_place, 0), 16)", 1),
 	},
 
 	// How they are weighed.

@@ -110,6 +110,9 @@ constexpr int KEY_STEPS = BLOCK_N * INPUT_BYTES / 32;
 constexpr int SCORES = BLOCK_N / 2;  /* of a chain's tile, per thread */
 constexpr int RESULTS = HEAD_DIM / 2;
 
+/* In steps nothing is being mixed while weights are found. */
+constexpr bool IN_STEPS = OVERLAP % 3 == 0;
+
 /* Registers are dealt out per thread in eights; the block owns what it started with. */
 constexpr int ENTRY_REGISTERS = 65536 / (BLOCKS * THREADS) / 8 * 8 > 248 ? 248 : 65536 / (BLOCKS * THREADS) / 8 * 8;
 constexpr int KEPT_REGISTERS = 8 * PRODUCER_REGISTERS; /* by the producers */
@@ -317,8 +320,6 @@ INLINE void store_matrices(unsigned to, unsigned a, unsigned b, unsigned c, unsi
                  : "memory");
 }
 
-INLINE void store_shared(unsigned to, unsigned word) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(word) : "memory"); }
-
 INLINE unsigned pack(float low, float high)
 {
     unsigned pair;
@@ -396,16 +397,36 @@ template <int PLACES> struct Ring {
 /* The problem: so many heads of queries in all, group of them for one of keys. */
 struct Problem {
     int S, heads, group, causal, blocks; /* of queries, per head */
+    __device__ int columns() const { return causal ? heads : blocks; }
+    __device__ int rows() const { return causal ? blocks : heads; }
+};
+
+/* Items are a table: a row for each head or, when causal, for each block of queries. A block of
+ * threads takes every so many-th. Where it is, is found by adding: to divide takes
+ * half as long as a tile. */
+struct Position {
+    int row, column, rows_on, columns_on;
+    __device__ explicit Position(const Problem &problem)
+        : row((int)(blockIdx.x / problem.columns())), column((int)(blockIdx.x % problem.columns())),
+          rows_on((int)(gridDim.x / problem.columns())), columns_on((int)(gridDim.x % problem.columns()))
+    {
+    }
+    __device__ void advance(const Problem &problem)
+    {
+        row += rows_on, column += columns_on;
+        if (column >= problem.columns())
+            column -= problem.columns(), row++;
+    }
 };
 
 /* An item: BLOCK_M queries of a head. When causal the ones with the most keys come
  * first, so that the last blocks of threads to finish have the least to do. */
 struct Item {
     int head, first, tiles;
-    __device__ Item(const Problem &problem, int index)
+    __device__ Item(const Problem &problem, const Position &at)
     {
-        const int block = problem.causal ? problem.blocks - 1 - index / problem.heads : index % problem.blocks;
-        head = problem.causal ? index % problem.heads : index / problem.blocks;
+        const int block = problem.causal ? problem.blocks - 1 - at.row : at.column;
+        head = problem.causal ? at.column : at.row;
         first = block * BLOCK_M;
         tiles = tiles_of(problem.causal ? smaller(problem.S, first + BLOCK_M) : problem.S);
     }
@@ -418,7 +439,7 @@ INLINE int share_of(const Problem &problem, int group, int turn)
     return problem.causal && (turn & 1) ? CONSUMERS - 1 - group : group;
 }
 
-INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &problem, const TensorMap *q_map,
+INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &problem, Position at, const TensorMap *q_map,
                     const TensorMap *k_map, const TensorMap *v_map)
 {
     Ring<STAGES> ring;
@@ -426,10 +447,15 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
     Ring<QUERY_PLACES> queries;
     int turn = 0;
 
-    for (int index = blockIdx.x; index < problem.heads * problem.blocks; index += gridDim.x, turn++) {
-        const Item item(problem, index);
+    for (; at.row < problem.rows(); at.advance(problem), turn++) {
+        const Item item(problem, at);
         const int key_head = item.head / problem.group;
         for (int tile = 0; tile < item.tiles; tile++) {
+            barrier_wait(barriers.keys_empty(ring.place), ring.round ^ 1);
+            barrier_expect(barriers.keys_full(ring.place), TILE_BYTES);
+            for (int panel = 0; panel < PANELS; panel++)
+                copy_in(shared + KEYS_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, k_map, panel * PANEL_COLUMNS,
+                        tile * BLOCK_N, key_head, barriers.keys_full(ring.place));
             if (tile == 0)
                 for (int group = 0; group < CONSUMERS; group++) {
                     const unsigned full = barriers.queries_full(group, queries.place);
@@ -442,11 +468,6 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
                             copy_in(to + chain * CHAIN_BYTES + panel * CHAIN_PANEL, q_map, panel * PANEL_COLUMNS,
                                     row + chain * CHAIN_ROWS, item.head, full);
                 }
-            barrier_wait(barriers.keys_empty(ring.place), ring.round ^ 1);
-            barrier_expect(barriers.keys_full(ring.place), TILE_BYTES);
-            for (int panel = 0; panel < PANELS; panel++)
-                copy_in(shared + KEYS_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, k_map, panel * PANEL_COLUMNS,
-                        tile * BLOCK_N, key_head, barriers.keys_full(ring.place));
             if (FP8) {
                 barrier_wait(barriers.raw_empty(raw.place), raw.round ^ 1);
                 barrier_expect(barriers.raw_full(raw.place), TILE_BYTES);
@@ -490,13 +511,13 @@ INLINE void transpose_tile(unsigned from, unsigned to, int warp)
     }
 }
 
-INLINE void transpose(unsigned shared, const Barriers &barriers, const Problem &problem, int warp)
+INLINE void transpose(unsigned shared, const Barriers &barriers, const Problem &problem, Position at, int warp)
 {
     Ring<STAGES> ring;
     Ring<RAW_PLACES> raw;
 
-    for (int index = blockIdx.x; index < problem.heads * problem.blocks; index += gridDim.x) {
-        const Item item(problem, index);
+    for (; at.row < problem.rows(); at.advance(problem)) {
+        const Item item(problem, at);
         for (int tile = 0; tile < item.tiles; tile++) {
             barrier_wait(barriers.raw_full(raw.place), raw.round);
             barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);
@@ -524,10 +545,8 @@ struct Chain {
 };
 
 /* start_scores multiplies the queries of a chain with a tile of keys. */
-INLINE void start_scores(Chain &chain, unsigned queries, unsigned keys)
+INLINE void start_scores(Chain &chain, unsigned query_tile, unsigned key_tile)
 {
-    const unsigned key_tile = descriptor(keys, 16), query_tile = descriptor(queries, 16);
-
     UNROLL for (int d = 0; d < HEAD_STEPS; d++) {
         const unsigned long long b = further(key_tile, d / 4 * TILE_PANEL + d % 4 * 32);
         const unsigned long long a = further(query_tile, d / 4 * CHAIN_PANEL + d % 4 * 32);
@@ -543,9 +562,9 @@ INLINE void start_scores(Chain &chain, unsigned queries, unsigned keys)
 }
 
 /* start_mixing adds a tile of values by their weights, or begins with them. */
-INLINE void start_mixing(Chain &chain, unsigned values, int add)
+INLINE void start_mixing(Chain &chain, unsigned tile, int add)
 {
-    const unsigned tile = descriptor(values, FP8 ? 16 : TILE_PANEL), weights = descriptor(chain.weights_at, 16);
+    const unsigned weights = descriptor(chain.weights_at, 16);
 
     UNROLL for (int n = 0; n < KEY_STEPS; n++) {
         const unsigned long long b = FP8 ? further_transposed(tile, n * VALUE_PANEL) : further(tile, n * 16 * ROW_BYTES);
@@ -645,13 +664,13 @@ INLINE void weigh(Chain &chain, float scale)
  * wait for all scores. Otherwise the scores are lost and nothing else has changed. */
 INLINE bool weigh_trusting(Chain &chain, float scale)
 {
-    float sum[4] = {0, 0, 0, 0};
+    float sum[4];
 
     UNROLL for (int i = 0; i < SCORES; i++) {
         const float x = fmaf(chain.scores[i], scale, -chain.largest[i % 4 / 2]);
         const bool polynomial = POLYNOMIAL > 0 && (i * 5 + i / 4) % (POLYNOMIAL > 0 ? POLYNOMIAL : 1) == 0;
         chain.scores[i] = polynomial ? polynomial_power_of_two(x) : power_of_two(x);
-        sum[i % 4] += chain.scores[i];
+        sum[i % 4] = i < 4 ? chain.scores[i] : sum[i % 4] + chain.scores[i];
     }
     fence_operand(chain.scores);
     sum[0] += sum[1], sum[2] += sum[3];
@@ -718,20 +737,26 @@ INLINE void pack_weights(Chain &chain)
  * its own 16 rows. The place was last used CHAINS copies ago. */
 INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, const TensorMap *o_map, int row, int head, int S)
 {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x % WARPGROUP / 32;
+    /* Taken from a shuffle, so that the compiler knows it to be one for the warp. */
+    const int lane = threadIdx.x % 32, warp = __shfl_sync(0xffffffffu, threadIdx.x % WARPGROUP / 32, 0);
 
     place += warp * 16 * ROW_BYTES;
     if (lane == 0)
         copies_read<CHAINS - 1>();
     __syncwarp();
+    float inverse[2];
     UNROLL for (int half = 0; half < 2; half++) {
         float sum = sums[half];
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        const float inverse = __fdividef(1, sum);
-        UNROLL for (int n = 0; n < RESULTS / 4; n++)
-            store_shared(place + n / 8 * CHAIN_PANEL + swizzled(half * 8 + lane / 4, n % 8) + lane % 4 * 4,
-                         pack(chain.mixed[n * 4 + half * 2] * inverse, chain.mixed[n * 4 + half * 2 + 1] * inverse));
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse[half]) : "f"(sum));
+    }
+    const unsigned to = place + swizzled(lane % 16, lane / 16);
+    UNROLL for (int n = 0; n < RESULTS / 4; n += 2) {
+        unsigned pairs[4];
+        UNROLL for (int i = 0; i < 4; i++)
+            pairs[i] = pack(chain.mixed[n * 4 + 2 * i] * inverse[i % 2], chain.mixed[n * 4 + 2 * i + 1] * inverse[i % 2]);
+        store_matrices((to ^ n % 8 * 16) + n / 8 * CHAIN_PANEL, pairs[0], pairs[1], pairs[2], pairs[3]);
     }
     publish();
     __syncwarp();
@@ -746,12 +771,13 @@ INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, c
 /* Where a warpgroup is: an item, its first row there and how many tiles its rows
  * see; the tiles beyond them are skipped. */
 struct Walk {
-    int index, turn, head, row, tiles, skipped;
+    Position at;
+    int turn, head, row, tiles, skipped;
     __device__ bool start(const Problem &problem, int group)
     {
-        if (index >= problem.heads * problem.blocks)
+        if (at.row >= problem.rows())
             return false;
-        const Item item(problem, index);
+        const Item item(problem, at);
         head = item.head;
         row = item.first + share_of(problem, group, turn) * GROUP_ROWS;
         tiles = problem.causal ? smaller(item.tiles, tiles_of(row + GROUP_ROWS)) : item.tiles;
@@ -780,7 +806,17 @@ struct Consumer {
     __device__ unsigned query_at(int place, int c) const { return shared + place * QUERY_BYTES + group * GROUP_BYTES + c * CHAIN_BYTES; }
     __device__ unsigned query(int c) const { return query_at(query_place, c); }
     __device__ unsigned key(int place) const { return shared + KEYS_AT + place * TILE_BYTES; }
-    __device__ unsigned value(int place) const { return shared + VALUES_AT + place * TILE_BYTES; }
+
+    /* Descriptors, found from that of the first place: a product waits for nothing else. */
+    __device__ unsigned query_tile(int c) const
+    {
+        return descriptor(shared, 16) + (query_place * QUERY_BYTES + group * GROUP_BYTES + c * CHAIN_BYTES) / 16;
+    }
+    __device__ unsigned key_tile(int place) const { return descriptor(shared + KEYS_AT, 16) + place * (TILE_BYTES / 16); }
+    __device__ unsigned value_tile(int place) const
+    {
+        return descriptor(shared + VALUES_AT, FP8 ? 16 : TILE_PANEL) + place * (TILE_BYTES / 16);
+    }
 
     __device__ __forceinline__ void release(unsigned barrier) const
     {
@@ -817,7 +853,7 @@ struct Consumer {
     {
         if (ends) {
             last = walk;
-            walk.index += gridDim.x, walk.turn++;
+            walk.at.advance(problem), walk.turn++;
             if (last.skipped > 0 || !walk.start(problem, group))
                 return false;
             await_queries();
@@ -856,6 +892,8 @@ struct Consumer {
                 mask(chain, tile * BLOCK_N, row + thread_row, problem);
         }
         raise(chain, scale, tile == 0, factor, rescale);
+        if (IN_STEPS && rescale)
+            rescale_results(chain, factor);
         weigh(chain, scale);
     }
 
@@ -892,7 +930,7 @@ struct Consumer {
             load_queries(chain, query(0));
             key_place = await_keys();
             products_begin();
-            start_scores(chain, query(0), key(key_place));
+            start_scores(chain, query_tile(0), key_tile(key_place));
             products_commit();
             products_wait<0>();
             fence_operand(chain.scores);
@@ -910,9 +948,9 @@ struct Consumer {
                     load_queries(chain, query(0));
                 await_turn();
                 products_begin();
-                start_scores(chain, query(0), key(key_place));
+                start_scores(chain, query_tile(0), key_tile(key_place));
                 products_commit();
-                start_mixing(chain, value(value_place), tile > 0);
+                start_mixing(chain, value_tile(value_place), tile > 0);
                 products_commit();
                 end_turn();
                 products_wait<OVERLAP == 2 ? 1 : 0>();
@@ -947,6 +985,8 @@ struct Consumer {
     __device__ __forceinline__ void in_steps(Chain &chain)
     {
         while (true) {
+            int value_place = 0;
+
             await_queries();
             _Pragma("unroll TILES_AT_ONCE") for (int tile = 0; tile < walk.tiles; tile++) {
                 const int key_place = await_keys();
@@ -958,32 +998,32 @@ struct Consumer {
                 load_queries(chain, query(0));
                 await_turn();
                 products_begin();
-                start_scores(chain, query(0), key(key_place));
+                start_scores(chain, query_tile(0), key_tile(key_place));
                 products_commit();
                 end_turn();
+                if (tile > 0)
+                    release(barriers.values_empty(value_place));
                 products_wait<0>();
                 fence_operand(chain.scores);
                 if (!TRUST_MAX)
                     release(barriers.keys_empty(key_place));
                 find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
+                pack_weights(chain);
+                value_place = await_values();
+                products_begin();
+                start_mixing(chain, value_tile(value_place), tile > 0);
+                products_commit();
                 if (TRUST_MAX)
                     release(barriers.keys_empty(key_place));
                 if (tile + 1 == walk.tiles)
                     release(barriers.queries_empty(group, query_place));
-                if (rescale)
-                    rescale_results(chain, factor);
-                pack_weights(chain);
-                const int value_place = await_values();
-                products_begin();
-                start_mixing(chain, value(value_place), tile > 0);
-                products_commit();
                 products_wait<0>();
                 fence_operand(chain.mixed);
-                release(barriers.values_empty(value_place));
             }
+            release(barriers.values_empty(value_place));
             last = walk;
             copy_result(chain, chain.sum, 0);
-            walk.index += gridDim.x, walk.turn++;
+            walk.at.advance(problem), walk.turn++;
             const bool more = walk.start(problem, group);
             if (last.skipped > 0)
                 skip();
@@ -1004,7 +1044,7 @@ struct Consumer {
             await_queries();
             key_place = await_keys();
             products_begin();
-            start_scores(chain, query(0), key(key_place));
+            start_scores(chain, query_tile(0), key_tile(key_place));
             products_commit();
             products_wait<0>();
             fence_operand(chain.scores);
@@ -1019,12 +1059,10 @@ struct Consumer {
                     release(barriers.keys_empty(key_place));
                 if (ends)
                     release(barriers.queries_empty(group, query_place));
-                if (rescale)
-                    rescale_results(chain, factor);
                 pack_weights(chain);
                 value_place = await_values();
                 products_begin();
-                start_mixing(chain, value(value_place), tile > 0);
+                start_mixing(chain, value_tile(value_place), tile > 0);
                 products_commit();
                 more = next_keys(ends, key_place);
                 products_wait<0>();
@@ -1032,7 +1070,7 @@ struct Consumer {
                 release(barriers.values_empty(value_place));
                 await_turn();
                 products_begin();
-                start_scores(chain, query(0), key(key_place));
+                start_scores(chain, query_tile(0), key_tile(key_place));
                 products_commit();
                 end_turn();
                 if (ends)
@@ -1058,7 +1096,7 @@ struct Consumer {
             load_queries(first, query(0));
             key_place = await_keys();
             products_begin();
-            start_scores(first, query(0), key(key_place));
+            start_scores(first, query_tile(0), key_tile(key_place));
             products_commit();
             UNROLL for (int n = 0; n < KEY_STEPS; n++)
                 UNROLL for (int i = 0; i < 4; i++)
@@ -1074,8 +1112,8 @@ struct Consumer {
                 if (tile == 0)
                     load_queries(second, query(1));
                 products_begin();
-                start_mixing(second, value(value_before), add_before);
-                start_scores(second, query(1), key(key_now));
+                start_mixing(second, value_tile(value_before), add_before);
+                start_scores(second, query_tile(1), key_tile(key_now));
                 products_commit();
                 /* Only now is it sure that the queries have been read, not only asked for. */
                 if (QUERY_REGISTERS && tile == 0)
@@ -1094,8 +1132,8 @@ struct Consumer {
                 if (QUERY_REGISTERS && ends && more)
                     load_queries(first, query(0));
                 products_begin();
-                start_mixing(first, value(value_now), tile > 0);
-                start_scores(first, query(0), key(key_place));
+                start_mixing(first, value_tile(value_now), tile > 0);
+                start_scores(first, query_tile(0), key_tile(key_place));
                 products_commit();
 
                 products_wait<1>();
@@ -1126,7 +1164,7 @@ struct Consumer {
                 tile = ends ? 0 : tile + 1;
             }
             products_begin();
-            start_mixing(second, value(value_before), add_before);
+            start_mixing(second, value_tile(value_before), add_before);
             products_commit();
             copy_result(first, first.sum, 0);
             products_wait<0>();
@@ -1137,14 +1175,15 @@ struct Consumer {
     }
 };
 
-INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &problem, const TensorMap *o_map,
+INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &problem, const Position &at, const TensorMap *o_map,
                     float scale, int group)
 {
     const int lane = threadIdx.x % 32;
-    Consumer consumer{shared, barriers, problem, o_map, scale, group, lane, (int)threadIdx.x % WARPGROUP / 32 * 16 + lane / 4};
+    Consumer consumer{shared, barriers, problem, o_map, scale, group, lane, (int)threadIdx.x % WARPGROUP / 32 * 16 + lane / 4,
+                      {}, {}, {}, {at}, {at}};
     Chain chain[CHAINS];
 
-    consumer.walk.index = blockIdx.x, consumer.walk.turn = 0;
+    consumer.walk.turn = 0;
     if (!consumer.walk.start(problem, group))
         return;
     UNROLL for (int c = 0; c < CHAINS; c++)
@@ -1172,6 +1211,7 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
     const unsigned shared = shared_address(memory);
     const Barriers barriers{shared + BARRIERS_AT};
     const Problem problem{S, B * H, H / HK, causal, (S + BLOCK_M - 1) / BLOCK_M};
+    const Position at(problem);
 
     if (threadIdx.x == 0) {
         prefetch(&q_map), prefetch(&k_map), prefetch(&v_map), prefetch(&o_map);
@@ -1198,11 +1238,11 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
     if (group == CONSUMERS) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(KEPT_REGISTERS));
         if (threadIdx.x == CONSUMERS * WARPGROUP)
-            produce(shared, barriers, problem, &q_map, &k_map, &v_map);
+            produce(shared, barriers, problem, at, &q_map, &k_map, &v_map);
         else if (FP8 && threadIdx.x >= CONSUMERS * WARPGROUP + 32)
-            transpose(shared, barriers, problem, threadIdx.x / 32 - CONSUMERS * 4 - 1);
+            transpose(shared, barriers, problem, at, threadIdx.x / 32 - CONSUMERS * 4 - 1);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
-        consume(shared, barriers, problem, &o_map, scale * 1.44269504f, group);
+        consume(shared, barriers, problem, at, &o_map, scale * 1.44269504f, group);
     }
 }
