@@ -402,8 +402,8 @@ struct Problem {
 };
 
 /* Items are a table: a row for each head or, when causal, for each block of queries. A block of
- * threads takes every so many-th. Where it is, is found by adding: to divide takes
- * half as long as a tile. */
+ * threads takes every gridDim-th. It finds its next by adding: to divide is a chain of forty
+ * instructions, between two items of every warpgroup. */
 struct Position {
     int row, column, rows_on, columns_on;
     __device__ explicit Position(const Problem &problem)
@@ -451,6 +451,7 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
         const Item item(problem, at);
         const int key_head = item.head / problem.group;
         for (int tile = 0; tile < item.tiles; tile++) {
+            /* All warpgroups wait for the first keys, and each for its own queries. */
             barrier_wait(barriers.keys_empty(ring.place), ring.round ^ 1);
             barrier_expect(barriers.keys_full(ring.place), TILE_BYTES);
             for (int panel = 0; panel < PANELS; panel++)
@@ -807,7 +808,8 @@ struct Consumer {
     __device__ unsigned query(int c) const { return query_at(query_place, c); }
     __device__ unsigned key(int place) const { return shared + KEYS_AT + place * TILE_BYTES; }
 
-    /* Descriptors, found from that of the first place: a product waits for nothing else. */
+    /* Descriptors are found from that of the first place: the fewer instructions between what a
+     * product waits for and the product, the better. */
     __device__ unsigned query_tile(int c) const
     {
         return descriptor(shared, 16) + (query_place * QUERY_BYTES + group * GROUP_BYTES + c * CHAIN_BYTES) / 16;
@@ -1013,6 +1015,7 @@ struct Consumer {
                 products_begin();
                 start_mixing(chain, value_tile(value_place), tile > 0);
                 products_commit();
+                /* Behind the products: an arrival before them is in their way. */
                 if (TRUST_MAX)
                     release(barriers.keys_empty(key_place));
                 if (tile + 1 == walk.tiles)
