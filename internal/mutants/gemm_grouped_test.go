@@ -68,20 +68,7 @@ var gemmGroupedConsumers = []Mutant{
 		Old: "if (tile.row + rows >= tile.end) {", New: "if (tile.row + rows + 63 * (consumer > 0) >= tile.end) {"},
 	{Name: "rows of the first consumer", What: "gives both consumers the same rows", At: "CONSUMERS=2",
 		Old: "rows = PINGPONG ? 0 : consumer * ROWS;", New: "rows = 0;"},
-
-	// What the copy engine writes.
-	{Name: "rows of the next group, later", What: "lets the engine write rows that belong to the next group", At: later,
-		Old: "if (lane < 16 && row < tile.end)", New: "if (lane < 16 && row < tile.row + rows + ROWS)"},
-	{Name: "columns beyond N, later", What: "lets the engine write columns beyond the last", At: later,
-		Old: "2 * min(BLOCK_N, N - tile.column));", New: "2 * BLOCK_N);"},
-	{Name: "rows of the first warp, later", What: "lets the engine write the first warp's rows for all", At: later,
-		Old: "inside = 64 * t + 16 * warp + inner, row", New: "inside = 64 * t + inner, row"},
-	{Name: "half of the columns, later", What: "lets the engine write half of a tile's columns", At: later,
-		Old: "i < BLOCK_N / 16; i++", New: "i < BLOCK_N / 32; i++"},
 }
-
-// later is where the copy engine writes.
-const later = "ASYNC=true,CONSUMERS=2,STAGES=3"
 
 // gemmGroupedColumns are of the path for few rows.
 var gemmGroupedColumns = inColumns([]Mutant{

@@ -22,8 +22,7 @@
  *     parity tells two rounds of the ring apart and no more, so that none waits in the ring
  *     before its turn has come.
  *  4. Warps round their rows, turn them in shared memory so that a row is written in pieces of
- *     128 bytes, and write those that belong to the group. With ASYNC the engine writes, while
- *     the next tile is multiplied.
+ *     128 bytes, and write those that belong to the group.
  *
  * Rows in shared memory are 128 bytes, swizzled as the engine and the tensor cores agree on: chunk
  * c of row r lies at c ^ (r % 8). What lies outside a matrix is read as zero. */
@@ -47,10 +46,6 @@ constexpr int A_BYTES = BLOCK_M * ROW_BYTES;
 constexpr int STAGE_BYTES = A_BYTES + BLOCK_N * ROW_BYTES;
 constexpr int PANEL_BYTES = 64 * ROW_BYTES; /* 64 rows of 64 columns */
 constexpr int COPY_ROWS = PIECE > 0 ? PIECE : BLOCK_M; /* of A, at once */
-/* Rows of C in shared memory that the engine copies are longer than what it copies of them, so that
- * those below each other lie in different banks. */
-constexpr int PITCH = 2 * BLOCK_N + 16;
-constexpr int OUT_BYTES = ASYNC ? ROWS * PITCH : PANEL_BYTES; /* of a consumer */
 
 static_assert(ROWS % 64 == 0 && CONSUMERS <= 2, "whole tiles of 64 rows, and registers for them");
 static_assert(BLOCK_M % COPY_ROWS == 0 && COPY_ROWS % 8 == 0, "pieces keep the swizzle");
@@ -99,17 +94,6 @@ INLINE void copy_weights(unsigned to, const TensorMap *map, int column, int row,
                  " [%0], [%1, {%2, %3, %4}], [%5];"
                  :: "r"(to), "l"(map), "r"(column), "r"(row), "r"(group), "r"(barrier) : "memory");
 }
-
-/* copy_out copies part of a row of C from shared memory to the output. */
-INLINE void copy_out(__nv_bfloat16 *to, unsigned from, int bytes)
-{
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
-                 :: "l"(to), "r"(from), "r"(bytes) : "memory");
-}
-
-INLINE void copies_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/* copies_wait waits until what this thread copies out has been read. */
-INLINE void copies_wait() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 
 /* descriptor describes rows of 128 swizzled bytes to the tensor cores: groups of 8
  * rows are 1,024 bytes apart. */
@@ -245,7 +229,7 @@ struct Layout {
         const unsigned start = shared_address(memory);
         ring = (start + 1023) / 1024 * 1024;
         out = ring + STAGES * STAGE_BYTES;
-        full = out + CONSUMERS * OUT_BYTES;
+        full = out + CONSUMERS * PANEL_BYTES;
         empty = full + 8 * STAGES;
         turns = empty + 8 * STAGES;
         ends = (int *)(memory + (turns + 16 - start));
@@ -392,30 +376,6 @@ INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][BLOCK_N /
     }
 }
 
-/* write_later rounds a warp's 16 rows of every 64 and leaves it to the engine to write those before
- * end, whole rows of the tile at once. */
-INLINE void write_later(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][BLOCK_N / 2], const Tile &tile, int rows,
-                        int N)
-{
-    const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32, inner = lane % 16;
-    copies_wait(); /* what was here has been read */
-    __syncwarp();
-    UNROLL for (int t = 0; t < TILES; t++)
-        UNROLL for (int i = 0; i < BLOCK_N / 16; i++) {
-            const float *s = &sums[t][8 * i];
-            store_matrices(out + (64 * t + 16 * warp + inner) * PITCH + (2 * i + lane / 16) * 16,
-                           packed(s[0], s[1]), packed(s[2], s[3]), packed(s[4], s[5]), packed(s[6], s[7]));
-        }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncwarp();
-    UNROLL for (int t = 0; t < TILES; t++) {
-        const int inside = 64 * t + 16 * warp + inner, row = tile.row + rows + inside;
-        if (lane < 16 && row < tile.end)
-            copy_out(c + (size_t)row * N + tile.column, out + inside * PITCH, 2 * min(BLOCK_N, N - tile.column));
-    }
-    copies_commit();
-}
-
 INLINE void consume(const Layout &at, __nv_bfloat16 *c, int consumer, const Problem &problem, int N)
 {
     const int tiles = problem.tiles(), rows = PINGPONG ? 0 : consumer * ROWS;
@@ -438,9 +398,8 @@ INLINE void consume(const Layout &at, __nv_bfloat16 *c, int consumer, const Prob
         add_up(at, sums, rows, place, problem.steps, at.turns + 8 * (consumer ^ 1));
         if (PINGPONG)
             place.skip(problem.steps);
-        (ASYNC ? write_later : write)(at.out + consumer * OUT_BYTES, c, sums, tile, rows, N);
+        write(at.out + consumer * PANEL_BYTES, c, sums, tile, rows, N);
     }
-    copies_wait();
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
