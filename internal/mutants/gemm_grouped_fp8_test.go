@@ -15,7 +15,9 @@ const (
 
 var gemmGroupedFP8 = on(kernels.CUDA, "gemm_grouped_fp8", slices.Concat(groupedTiles, []Mutant{
 	{Name: "columns of the first consumer", What: "gives both consumers the same columns", At: "CONSUMERS=2",
-		Old: "first = consumer * COLUMNS;", New: "first = 0;"},
+		Old: "first = consumer * COLUMNS, row", New: "first = 0, row"},
+	{Name: "A for B", What: "takes the rows of A for those of B",
+		Old: "STAGE_BYTES + A_BYTES + first * ROW_BYTES);", New: "STAGE_BYTES + first * ROW_BYTES);"},
 
 	// Which scale is whose.
 	{Name: "scales of A of the first step", What: "takes the first scale of every row of A",
@@ -43,11 +45,11 @@ var gemmGroupedFP8 = on(kernels.CUDA, "gemm_grouped_fp8", slices.Concat(groupedT
 	{Name: "no scales", What: "adds the sums of a step without their scales",
 		Old: "some[i] * (i % 4 < 2 ? upper : lower);", New: "some[i];"},
 	{Name: "begins anew", What: "keeps the last 32 values of a step only",
-		Old: "STEP_BYTES * k), k > 0);", New: "STEP_BYTES * k), 0);"},
+		Old: "STEP_BYTES * k) / 16, k > 0);", New: "STEP_BYTES * k) / 16, 0);"},
 	{Name: "the same columns twice", What: "multiplies the first 128 columns of a tile twice", At: "BLOCK_N=256,STAGES=4",
-		Old: "descriptor(b + column * ROW_BYTES + STEP_BYTES * k)", New: "descriptor(b + STEP_BYTES * k)"},
+		Old: "b + (across * ROW_BYTES + STEP_BYTES * k)", New: "b + (STEP_BYTES * k)"},
 	{Name: "the same rows twice", What: "multiplies the first 64 rows of a tile twice", At: "BLOCK_M=128,STAGES=4",
-		Old: "descriptor(a + t * PANEL_BYTES + STEP_BYTES * k)", New: "descriptor(a + STEP_BYTES * k)"},
+		Old: "a + (t * PANEL_BYTES + STEP_BYTES * k)", New: "a + (STEP_BYTES * k)"},
 	{Name: "the other fp8", What: "takes e4m3 for e5m2",
 		Old: "m64n128k32.f32.e4m3.e4m3", New: "m64n128k32.f32.e5m2.e5m2"},
 

@@ -42,8 +42,6 @@ var groupedTiles = []Mutant{
 		Old: "copy_rows(to + row * ROW_BYTES,", New: "copy_rows(to,"},
 	{Name: "the first piece again", What: "copies the first piece of A again and again",
 		Old: "tile.row + row, full);", New: "tile.row, full);"},
-	{Name: "A for B", What: "takes the rows of A for those of B",
-		Old: "b = at.ring + place.stage * STAGE_BYTES + A_BYTES;", New: "b = at.ring + place.stage * STAGE_BYTES;"},
 
 	// What is written.
 	{Name: "rows of the next group", What: "writes rows that belong to the next group",
@@ -64,6 +62,8 @@ var groupedTiles = []Mutant{
 }
 
 var gemmGroupedConsumers = []Mutant{
+	{Name: "A for B", What: "takes the rows of A for those of B",
+		Old: "b = at.ring + place.stage * STAGE_BYTES + A_BYTES;", New: "b = at.ring + place.stage * STAGE_BYTES;"},
 	{Name: "idle for a rest", What: "leaves out the second consumer where it has less than 64 rows", At: "CONSUMERS=2",
 		Old: "if (tile.row + rows >= tile.end) {", New: "if (tile.row + rows + 63 * (consumer > 0) >= tile.end) {"},
 	{Name: "rows of the first consumer", What: "gives both consumers the same rows", At: "CONSUMERS=2",

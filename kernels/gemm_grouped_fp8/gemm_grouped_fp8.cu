@@ -9,7 +9,8 @@
  *     keep few bits; then the sum is scaled and added in fp32.
  *  2. Both sums of a consumer's whole tile would be more registers than there are. So it has the
  *     products of 64 rows and WIDTH columns at a time, a part, which has one scale of B. While it
- *     adds, the tensor cores are another consumer's, which has other columns of the tile.
+ *     adds, the tensor cores are another consumer's, which has other columns of the tile. With TURNS
+ *     they begin one after the other: else both multiply, and then both add.
  *  3. A second warp copies the scales of a step into the ring: a barrier is full once both the
  *     engine and that warp's copies have arrived.
  *
@@ -35,6 +36,7 @@ constexpr int SCALES = BLOCK_M + 2; /* of a stage: those of A, then those of B, 
 constexpr int PANEL_BYTES = 64 * ROW_BYTES; /* 64 rows, and 64 columns of C */
 constexpr int COPY_ROWS = PIECE > 0 ? PIECE : BLOCK_M; /* of A, at once */
 
+static_assert(!TURNS || CONSUMERS == 2, "turns are for two");
 static_assert(WIDTH == 64 || WIDTH == 128, "products there are");
 static_assert(BLOCK_M % COPY_ROWS == 0 && COPY_ROWS % 8 == 0, "pieces keep the swizzle");
 
@@ -94,39 +96,39 @@ INLINE void copies_arrive(unsigned barrier)
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");
 }
 
-/* descriptor describes rows of 128 swizzled bytes to the tensor cores: groups of 8
- * rows are 1,024 bytes apart. */
-INLINE unsigned long long descriptor(unsigned address)
-{
-    return (unsigned long long)((address & 0x3ffff) >> 4) | 1ull << 16 | 64ull << 32 | 1ull << 62;
-}
+/* descriptor describes rows of 128 swizzled bytes to the tensor cores: groups of 8 rows are 1,024
+ * bytes apart. It is the lower half of what they take, in units of 16 bytes; the upper half is
+ * always the same. */
+INLINE unsigned descriptor(unsigned address) { return (address & 0x3ffff) >> 4 | 1u << 16; }
+#define DESCRIPTORS(A, B) \
+    ".reg .b64 a, b;\nmov.b64 a, {" A ", 0x40000040};\nmov.b64 b, {" B ", 0x40000040};\n"
 
 /* multiply adds 64 rows of A times WIDTH rows of B, STEP_BYTES of each, to d, or
  * begins with them where add is 0. */
 #if BLOCK_N / CONSUMERS == 64
-INLINE void multiply(float (&d)[32], unsigned long long a, unsigned long long b, int add)
+INLINE void multiply(float (&d)[32], unsigned a, unsigned b, int add)
 {
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n" DESCRIPTORS("%32", "%33")
                  "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 "
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
                  " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-                 "%32, %33, add, 1, 1;\n}"
+                 "a, b, add, 1, 1;\n}"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
                    "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
                    "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
                    "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-                 : "l"(a), "l"(b), "r"(add));
+                 : "r"(a), "r"(b), "r"(add));
 }
 #else
-INLINE void multiply(float (&d)[64], unsigned long long a, unsigned long long b, int add)
+INLINE void multiply(float (&d)[64], unsigned a, unsigned b, int add)
 {
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n" DESCRIPTORS("%64", "%65")
                  "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 "
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
                  " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
                  " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
                  " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-                 "%64, %65, add, 1, 1;\n}"
+                 "a, b, add, 1, 1;\n}"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
                    "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
                    "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -135,13 +137,17 @@ INLINE void multiply(float (&d)[64], unsigned long long a, unsigned long long b,
                    "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
                    "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
                    "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-                 : "l"(a), "l"(b), "r"(add));
+                 : "r"(a), "r"(b), "r"(add));
 }
 #endif
 
 INLINE void multiply_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 INLINE void multiply_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 INLINE void multiply_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+
+/* A consumer with TURNS begins to multiply when the other has given it its turn. */
+INLINE void turn_wait(int consumer) { asm volatile("bar.sync %0, 256;" :: "r"(consumer + 1) : "memory"); }
+INLINE void turn_give(int consumer) { asm volatile("bar.arrive %0, 256;" :: "r"(consumer + 1) : "memory"); }
 
 INLINE void store_matrices(unsigned to, unsigned a, unsigned b, unsigned c, unsigned d)
 {
@@ -292,27 +298,31 @@ INLINE void produce_scales(const Layout &at, const float *a_scales, const float 
     }
 }
 
-/* add_up multiplies so many steps of A and B, of B the columns of a tile from first on. A place is
+/* add_up multiplies so many steps of A and B, of B the consumer's columns of a tile. A place is
  * free when every warp has read it: scales are read by each for itself. */
-INLINE void add_up(const Layout &at, float (&sums)[TILES][COLUMNS / 2], int first, Place &place, int steps)
+INLINE void add_up(const Layout &at, float (&sums)[TILES][COLUMNS / 2], int consumer, Place &place, int steps)
 {
-    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    const int first = consumer * COLUMNS, row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     UNROLL for (int t = 0; t < TILES; t++)
         UNROLL for (int i = 0; i < COLUMNS / 2; i++)
             sums[t][i] = 0;
     for (int step = 0; step < steps; step++, place.next()) {
         barrier_wait(at.full + 8 * place.stage, place.parity);
-        const unsigned a = at.ring + place.stage * STAGE_BYTES;
-        const unsigned b = at.ring + place.stage * STAGE_BYTES + A_BYTES;
+        const unsigned a = descriptor(at.ring + place.stage * STAGE_BYTES);
+        const unsigned b = descriptor(at.ring + place.stage * STAGE_BYTES + A_BYTES + first * ROW_BYTES);
         const unsigned scales = at.scales + place.stage * SCALES * 4;
         UNROLL for (int part = 0; part < TILES * ACROSS; part++) {
             const int t = part / ACROSS, across = part % ACROSS * WIDTH, column = first + across;
             float some[WIDTH / 2];
+            if (TURNS)
+                turn_wait(consumer);
             multiply_begin();
             UNROLL for (int k = 0; k < ROW_BYTES / STEP_BYTES; k++)
-                multiply(some, descriptor(a + t * PANEL_BYTES + STEP_BYTES * k),
-                         descriptor(b + column * ROW_BYTES + STEP_BYTES * k), k > 0);
+                multiply(some, a + (t * PANEL_BYTES + STEP_BYTES * k) / 16,
+                         b + (across * ROW_BYTES + STEP_BYTES * k) / 16, k > 0);
             multiply_commit();
+            if (TURNS)
+                turn_give(consumer ^ 1);
             const float scale = load_number(scales + 4 * (BLOCK_M + column / 128));
             const float upper = scale * load_number(scales + 4 * (row + 64 * t));
             const float lower = scale * load_number(scales + 4 * (row + 64 * t + 8));
@@ -358,15 +368,19 @@ INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][COLUMNS /
 
 INLINE void consume(const Layout &at, __nv_bfloat16 *c, int consumer, const Problem &problem, int N)
 {
-    const int tiles = problem.tiles(), first = consumer * COLUMNS;
+    const int tiles = problem.tiles();
     Place place;
+    if (TURNS && consumer == 1)
+        turn_give(0);
     for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
         Tile tile = tile_at(problem, number);
         float sums[TILES][COLUMNS / 2];
-        add_up(at, sums, first, place, problem.steps);
-        tile.column += first;
+        add_up(at, sums, consumer, place, problem.steps);
+        tile.column += consumer * COLUMNS;
         write(at.out + consumer * PANEL_BYTES, c, sums, tile, N);
     }
+    if (TURNS && consumer == 0) /* the last turn given */
+        turn_wait(0);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
@@ -404,6 +418,6 @@ gemm_grouped_fp8(const __grid_constant__ TensorMap a_map, const __grid_constant_
         __syncwarp();
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(CONSUMERS == 1 ? 240 : 224));
-        consume(at, c, threadIdx.x / 128 - 1, problem, N);
+        consume(at, c, __shfl_sync(0xffffffffu, threadIdx.x / 128 - 1, 0), problem, N);
     }
 }
