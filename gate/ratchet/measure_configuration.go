@@ -20,7 +20,7 @@ func keyOf(c *devices.Configuration) baseline.Key {
 		Kernel:    c.Kernel.Name,
 		Workload:  c.Workload.Name,
 		Type:      typeOf(c.Kernel),
-		Objective: c.Backend.Facts().Environment.Measure.First(),
+		Objective: c.Backend.Facts().Environment.Objective.First(),
 	}
 }
 

@@ -100,7 +100,7 @@ func (m *PointMeasurement) summarise(flops, bytes float64, roofline objective.Ro
 		stats.Quantile(all, 0)
 	m.Drift = stats.Median(drifts)
 	m.Gigaflops, m.Gigabytes = flops/m.Milliseconds/1e6, bytes/m.Milliseconds/1e6
-	if roofline = roofline.Measure(); roofline.Flops > 0 && roofline.Bytes > 0 {
+	if roofline = roofline.Comparable(); roofline.Flops > 0 && roofline.Bytes > 0 {
 		m.Roofline = max(1e9*m.Gigaflops/roofline.Flops, 1e9*m.Gigabytes/roofline.Bytes)
 	}
 }

@@ -158,7 +158,7 @@ func (t *trial) run(ctx context.Context) (Step, error) {
 	if outcome.Failure != nil {
 		return fails(outcome.Failure, advice(outcome.Failure, "pawl bench says more"))
 	}
-	if measure := t.bench.Backend.Facts().Environment.Measure; measure != nil {
+	if measure := t.bench.Backend.Facts().Environment.Objective; measure != nil {
 		return found("%s is about %s", measure.Formula, measure.Text(stats.Median(outcome.Samples)))
 	}
 	return found("about %s a launch", page.Milliseconds(stats.Median(outcome.Samples)))

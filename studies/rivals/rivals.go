@@ -72,7 +72,7 @@ func Impossible(k *kernels.Kernel) string {
 		return fmt.Sprintf("what it computes depends on its parameters (%s), and rivals compute one thing",
 			strings.Join(k.ReferenceParams, ", "))
 	}
-	if objective.Measure(k) != nil {
+	if objective.ObjectiveOf(k) != nil {
 		return "its points are compared by another quantity, and rivals answer with times"
 	}
 	bindings, err := k.Bind(k.Workloads[0].Dims)

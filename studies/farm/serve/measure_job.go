@@ -124,7 +124,7 @@ func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free 
 func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*farm.Description, error) {
 	facts := b.Backend.Facts()
 	d := &farm.Description{
-		Environment: facts.Environment, Roofline: facts.Roofline.Measure(), Resident: facts.Resident,
+		Environment: facts.Environment, Roofline: facts.Roofline.Comparable(), Resident: facts.Resident,
 		Default: b.Backend.Preflight(b.Kernel.Default()),
 	}
 	pool, err := b.Space.Pool(space.PoolOptions{Seed: subject.Definition.Seed, Done: ctx.Done()})
