@@ -178,11 +178,11 @@ func (l *lab) open(t *testing.T, dir string, m Mutant) (a attempt, err error) {
 
 // caught puts a mutant through both tiers, and times one that cheats. It says whether the quick tier has caught it.
 func (l *lab) caught(t *testing.T, a attempt, m Mutant) (early bool) {
-	quick, err := a.bench.TryQuick(t.Context(), a.prepared)
+	quick, err := a.bench.Tester.TryQuick(t.Context(), a.prepared)
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := a.bench.Try(t.Context(), a.prepared, slices.Values(a.bench.FullCases(a.prepared.Point)), nil)
+	full, err := a.bench.Tester.Try(t.Context(), a.prepared, slices.Values(a.bench.Tester.FullCases(a.prepared.Point)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

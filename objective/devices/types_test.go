@@ -67,7 +67,7 @@ func TestWorkloadsHaveTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := c.Try(t.Context(), c.Prepared, slices.Values(c.QuickCases(c.Prepared.Point)), nil)
+			found, err := c.Tester.Try(t.Context(), c.Prepared, slices.Values(c.Tester.QuickCases(c.Prepared.Point)), nil)
 			c.Close()
 			if err != nil {
 				t.Fatal(err)

@@ -122,14 +122,14 @@ const wrong = "pawl fuzz shrinks this to the smallest shape that fails. If every
 	"suspect the reference or the arguments of the manifest"
 
 func (t *trial) small(ctx context.Context) (Step, error) {
-	finding, err := t.bench.TryQuick(ctx, t.prepared)
+	finding, err := t.bench.Tester.TryQuick(ctx, t.prepared)
 	if err != nil {
 		return Step{}, err
 	}
 	if finding.Failure != nil {
 		return fails(finding.Failure, wrong)
 	}
-	return found("%s", page.Count(len(t.bench.QuickCases(t.prepared.Point)), "case"))
+	return found("%s", page.Count(len(t.bench.Tester.QuickCases(t.prepared.Point)), "case"))
 }
 
 func (t *trial) full(ctx context.Context) (Step, error) {
@@ -140,8 +140,8 @@ func (t *trial) full(ctx context.Context) (Step, error) {
 	if failure != nil {
 		return fails(failure, wrong)
 	}
-	text := page.Count(len(t.bench.FullCases(t.prepared.Point)), "case")
-	if note := t.bench.Note(t.prepared.Point); note != "" {
+	text := page.Count(len(t.bench.Tester.FullCases(t.prepared.Point)), "case")
+	if note := t.bench.Tester.Note(t.prepared.Point); note != "" {
 		text += "; " + note
 	}
 	return found("%s", text)

@@ -261,7 +261,7 @@ func (r *race) result() *Result {
 // ask prepares what every rival is asked: the inputs of the workload as files, and the right
 // answer.
 func (r *race) ask(ctx context.Context) (err error) {
-	c := r.ours.WorkloadCase()
+	c := r.ours.Tester.WorkloadCase()
 	bindings, err := c.Bind(r.Kernel)
 	if err != nil {
 		return err
@@ -294,7 +294,7 @@ func (r *race) ask(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if r.answer, err = r.ours.Outputs(ctx, r.ours.Prepared, c); err == nil && r.answer == nil {
+	if r.answer, err = r.ours.Tester.Outputs(ctx, r.ours.Prepared, c); err == nil && r.answer == nil {
 		err = fmt.Errorf("%s died when its results were asked for", r.ours.Prepared.Point)
 	}
 	return err
