@@ -151,7 +151,7 @@ func (r *run) againstBase(ctx context.Context, c *devices.Configuration, old *ba
 	}
 	defer base.Close()
 	o.result.BaselinePoint, o.result.BaselineCommit = base.Prepared.Point.String(), r.report.Base
-	baseProblem, err := base.Problem()
+	baseProblem, err := base.Evaluator.Problem()
 	if err != nil {
 		return o, err
 	}

@@ -56,11 +56,11 @@ func MeasurePoint(ctx context.Context, c *Configuration, rounds, samples int) (*
 		Kernel: c.Kernel.Name, Workload: c.Workload.Name, Point: c.Prepared.Point,
 		Environment: c.Backend.Facts().Environment, Measured: time.Now().UTC(),
 	}
-	failure, err := c.Verify(ctx, c.Prepared)
+	failure, err := c.Evaluator.Verify(ctx, c.Prepared)
 	for round := 0; round < rounds && failure == nil && err == nil; round++ {
 		var outcome objective.Outcome
-		c.Refresh()
-		outcome, err = c.SampleAlone(ctx, c.Prepared, samples)
+		c.Evaluator.Refresh()
+		outcome, err = c.Evaluator.SampleAlone(ctx, c.Prepared, samples)
 		failure, m.Evidence = outcome.Failure, m.Evidence.Join(outcome.Evidence)
 		m.Rounds = append(m.Rounds, outcome.Samples)
 		m.Batch, m.Binary = outcome.Batch, outcome.Binary

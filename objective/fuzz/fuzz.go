@@ -139,7 +139,7 @@ func sanitized(ctx context.Context, b *devices.Bench, o Options) ([]*checker, er
 	}
 	var checkers []*checker
 	for _, tool := range tools {
-		evaluator := b.Beside(tool.Backend, objective.Options{
+		evaluator := b.Evaluator.Beside(tool.Backend, objective.Options{
 			Seed: o.Seed, FullSeed: o.Seed, RunTimeout: o.RunTimeout * time.Duration(tool.Slowdown),
 		})
 		checkers = append(checkers, &checker{b.Target, o, evaluator, tool.Name, tool.Slowdown > 1})
