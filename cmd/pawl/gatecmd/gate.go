@@ -45,12 +45,12 @@ func Command(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Checks each kernel of the policy, rebuilds its baseline, measures both interleaved in fresh\n"+
 				"processes with an A/A control, and judges. Writes "+reporting.MarkdownName+" beside the baseline,\n"+
-				"and the baseline itself where a second build has shown a gain and nothing fails. What is\n"+
+				"and updates the baseline if a second build has shown a gain and nothing fails. What is\n"+
 				"inconclusive is compared once more.\n\n"+
 				"With --base a change is compared with that commit, built here, and checked by its rules too.\n\n"+
-				"With --study the winner of a study (or the point of --at) is held to the baseline instead. The\n"+
-				"verdict is recorded and stands on the study's page. With --study or --at no baseline moves: a\n"+
-				"point that was found is not what is run until somebody applies it.\n\n"+
+				"With --study it compares the winner of a study (or the point of --at) with the baseline. The\n"+
+				"verdict is recorded and shown on the study's page. With --study or --at no baseline moves: a\n"+
+				"point that was found is not in use until somebody applies it.\n\n"+
 				"With --on a device of a farm measures, before what searches ask of it. See docs/farm.md.",
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference",

@@ -34,9 +34,9 @@ func BenchCommand(env console.Environment) *cli.Command {
 		Usage:     "measure one point, or any command, in several fresh processes",
 		ArgsUsage: "[KERNEL|FOLDER] | -- COMMAND…",
 		Description: console.Details(
-			"Checks the point's results, then measures it and writes the raw samples to a file. Behind -- stands\n"+
-				"any command with its arguments, which no shell sees, or several in quotes, one a word, for the shell: their\n"+
-				"wall times are measured in turn and compared, and nothing is checked.",
+			"Checks the point's results, then measures it and writes the raw samples to a file. After --,\n"+
+				"give one command with its arguments, which runs without a shell, or several quoted ones, which the shell\n"+
+				"runs: their wall times are measured in turn and compared, and nothing is checked.",
 			"pawl bench --warmup 3 -- 'sort a.txt' 'sort --parallel=2 a.txt'",
 			"0 measured", "1 the point fails", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json",
