@@ -48,7 +48,7 @@ func runStudy(ctx context.Context, env console.Environment, o options) error {
 	} else if err := page.JSON(env.Stdout, "pawl gate winner", 1, outcome); err != nil {
 		return err
 	}
-	return console.Answered(winnerCode(outcome.Gating.Standing, o.strict))
+	return console.Answered(winnerCode(outcome.Gating.Standing, o.failUndecided))
 }
 
 func printWinner(w io.Writer, o winner.Outcome, files study.Files) {
