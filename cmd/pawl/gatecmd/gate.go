@@ -54,7 +54,7 @@ func Command(env console.Environment) *cli.Command {
 				"With --on a device of a farm measures, before what searches ask of it. See docs/farm.md.",
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference",
-			"1 regression, wrong or vanished; with --fail-undecided also inconclusive or infeasible",
+			"1 regression, wrong or vanished; undecided too with --fail-undecided",
 			"2 nothing could be decided: new, inconclusive, infeasible, or checks that a branch changes",
 			"3 internal or environment error", "64 usage", "130 stopped, the baseline is as it was"),
 		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "order-seed",
