@@ -56,7 +56,7 @@ func RivalsCommand(env console.Environment) *cli.Command {
 			},
 			console.Number("rounds", &o.rounds, 1, 10, "how often every side is measured"),
 			console.Number("samples", &o.samples, 1, 20, "how many samples each gives in a round"),
-			console.Time("patience", &o.patience, 2*time.Minute, "how long a rival may take for one answer"),
+			console.Time("answer-timeout", &o.patience, 2*time.Minute, "how long a rival may take for one answer"),
 			console.Text("results", &o.results, "results/rivals.json", "the `FILE` for the raw samples")),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			kernel, err := console.KernelName(arguments)

@@ -63,7 +63,7 @@ func runBuild(ctx context.Context, env console.Environment, o buildOptions, argu
 		return err
 	}
 	defer bench.Close()
-	prepared, err := bench.Prepare(ctx, point)
+	prepared, err := bench.Evaluator.Prepare(ctx, point)
 	if err != nil {
 		return err
 	}

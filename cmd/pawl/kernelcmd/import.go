@@ -39,7 +39,7 @@ func ImportCommand(env console.Environment) *cli.Command {
 					"0 done", "1 the script failed, or asks for what pawl does not have", "3 internal or environment error",
 					"64 usage"),
 				Flags: []cli.Flag{to, asJSON,
-					console.TextOr("python", &o.python, "what PYTHON names, python3 or python",
+					console.TextOr("interpreter", &o.python, "what PYTHON names, python3 or python",
 						"the `PROGRAM` that runs the script"),
 					console.NumberOr("call", &o.call, 1, "the only one", "which `NUMBER` of several calls of tune_kernel is meant")},
 				Action: console.Action(func(ctx context.Context, arguments []string) error {

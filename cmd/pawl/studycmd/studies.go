@@ -93,12 +93,12 @@ func showStudy(ctx context.Context, env console.Environment, o options, argument
 	for _, t := range past.Trials {
 		median := "~"
 		if t.OK() {
-			median = study.Environment.Measure.Text(t.Outcome.Milliseconds())
+			median = study.Environment.Objective.Text(t.Outcome.Milliseconds())
 		}
 		rows = append(rows,
 			[]string{fmt.Sprint(t.Number), median, fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
 	}
-	return page.Table(env.Stdout, []string{"trial", study.Environment.Measure.Name(), "samples", "point", ""}, rows)
+	return page.Table(env.Stdout, []string{"trial", study.Environment.Objective.Name(), "samples", "point", ""}, rows)
 }
 
 func trialNote(t trial.Trial) string {
