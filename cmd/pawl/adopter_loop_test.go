@@ -10,7 +10,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/reporting"
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/internal/thorough"
 )
 
@@ -53,7 +53,7 @@ func (s *scratch) privatePawl() {
 
 // protectedMain: the rules of main refuse the job's own token, and the baseline is kept all the same.
 func (s *scratch) protectedMain() {
-	if err := executable.Write(filepath.Join(s.remote, "hooks/update"), "#!/bin/sh\n"+
+	if err := kerneltest.WriteProgram(filepath.Join(s.remote, "hooks/update"), "#!/bin/sh\n"+
 		"[ \"$1\" != refs/heads/main ] || [ -z \"$GITHUB_ACTIONS\" ] || [ \"$GITHUB_TOKEN\" = the-app ]\n"); err != nil {
 		s.t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"pawl/cmd/pawl/console"
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/internal/thorough"
 )
 
@@ -259,7 +259,7 @@ func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := executable.Write(path, content); err != nil {
+				if err := kerneltest.WriteProgram(path, content); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 )
 
 // A compiler and a kernel that print what a terminal or GitHub would execute are
@@ -24,7 +24,7 @@ func TestHostileWordsAreQuoted(t *testing.T) {
 	compiler := "#!/bin/sh\ncase \"$*\" in *BLOCK=2*) printf 'x.c:1:1: error: " + strings.ReplaceAll(evil, "\n", `\n`) +
 		"\\n' >&2; exit 1;; esac\nexec cc \"$@\"\n"
 	for name, content := range map[string]string{"scale/scale.c": kernel, "evil-cc": compiler} {
-		if err := executable.Write(filepath.Join(dir, name), content); err != nil {
+		if err := kerneltest.WriteProgram(filepath.Join(dir, name), content); err != nil {
 			t.Fatal(err)
 		}
 	}

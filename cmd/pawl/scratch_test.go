@@ -16,8 +16,8 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/reporting"
-	"pawl/internal/executable"
 	"pawl/internal/githubtest"
+	"pawl/internal/kerneltest"
 )
 
 // scratch is a repository with kernels and this repository's own workflows, a bare remote
@@ -93,7 +93,8 @@ func (s *scratch) write(path, content string) {
 func (s *scratch) program(name, lines string) {
 	s.t.Helper()
 	path := filepath.Join(s.tools, name)
-	if err := errors.Join(os.MkdirAll(s.tools, 0o755), executable.Write(path, "#!/bin/sh\n"+lines+"\n")); err != nil {
+	err := errors.Join(os.MkdirAll(s.tools, 0o755), kerneltest.WriteProgram(path, "#!/bin/sh\n"+lines+"\n"))
+	if err != nil {
 		s.t.Fatal(err)
 	}
 }

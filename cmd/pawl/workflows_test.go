@@ -15,7 +15,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/ci/setup"
 	"pawl/gate/policy"
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 )
 
 // workflow is what the tests read of a workflow.
@@ -160,7 +160,7 @@ func asActions(t *testing.T, lines string, programs map[string]string, env ...st
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range programs {
-		if err := executable.Write(filepath.Join(dir, name), "#!/bin/sh\n"+content); err != nil {
+		if err := kerneltest.WriteProgram(filepath.Join(dir, name), "#!/bin/sh\n"+content); err != nil {
 			t.Fatal(err)
 		}
 	}

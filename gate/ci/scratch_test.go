@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pawl/gate/baseline"
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 )
 
 // publication is that of every test.
@@ -71,7 +71,7 @@ func (s *scratch) git(folder string, arguments ...string) string {
 func (s *scratch) write(name, text string) {
 	s.Helper()
 	path := filepath.Join(s.work, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), executable.Write(path, text)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), kerneltest.WriteProgram(path, text)); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -139,7 +139,7 @@ func (s *scratch) program(script string) {
 	folder := s.TempDir()
 	text := fmt.Sprintf("#!/bin/sh\nreal=%s\ncommand=\nfor word; do case $word in push|fetch|ls-remote|commit-tree) "+
 		"command=$word;; esac; done\n%s\nexec $real \"$@\"\n", real, script)
-	if err := executable.Write(filepath.Join(folder, "git"), text); err != nil {
+	if err := kerneltest.WriteProgram(filepath.Join(folder, "git"), text); err != nil {
 		s.Fatal(err)
 	}
 	s.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -148,7 +148,7 @@ func (s *scratch) program(script string) {
 // hook is a script that the remote runs.
 func (s *scratch) hook(name, script string) {
 	s.Helper()
-	if err := executable.Write(filepath.Join(s.remote, "hooks", name), "#!/bin/sh\n"+script+"\n"); err != nil {
+	if err := kerneltest.WriteProgram(filepath.Join(s.remote, "hooks", name), "#!/bin/sh\n"+script+"\n"); err != nil {
 		s.Fatal(err)
 	}
 }

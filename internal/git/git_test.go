@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 )
 
 // A repository's own configuration names programs; none of them runs, and the variables
@@ -38,7 +38,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	plain("add", "a")
 	plain("commit", "--quiet", "-m", "one")
 	script := filepath.Join(t.TempDir(), "program")
-	if err := executable.Write(script, "#!/bin/sh\ntouch "+trace+"\n"); err != nil {
+	if err := kerneltest.WriteProgram(script, "#!/bin/sh\ntouch "+trace+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	plain("config", "core.fsmonitor", script)

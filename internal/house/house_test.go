@@ -21,7 +21,7 @@ import (
 var floors = [][]string{
 	{"internal/process"},
 	{"internal/collect"},
-	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest",
+	{"space", "internal/stats", "internal/escape", "internal/git", "internal/postgrestest",
 		"internal/kerneltest", "internal/python", "internal/thorough"},
 	{"internal/page", "internal/githubtest"},
 	{"internal/plot"},

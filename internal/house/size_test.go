@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// What is larger is several things. Tests are not counted.
+// What is larger is several things. Tests are not counted, nor the packages that import testing.
 const (
 	mostLinesOfFile    = 400
 	mostLinesOfPackage = 4200
 	// It only goes down: what is added pays by what is removed. Lower it when lines have gone.
-	mostLinesOfAll = 87_232
+	mostLinesOfAll = 86_697
 	mostMethods    = 5
 )
 
 func TestNothingIsTooLarge(t *testing.T) {
-	lines := map[string]int{}
+	lines, tests := map[string]int{}, map[string]bool{}
 	eachFile(t, func(path string) error {
 		if strings.HasSuffix(path, "_test.go") {
 			return nil
@@ -28,6 +28,11 @@ func TestNothingIsTooLarge(t *testing.T) {
 		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
+		}
+		for _, imported := range file.Imports {
+			if imported.Path.Value == `"testing"` {
+				tests[filepath.Dir(path)] = true
+			}
 		}
 		count := set.File(file.FileStart).LineCount()
 		if lines[filepath.Dir(path)] += count; count > mostLinesOfFile {
@@ -44,6 +49,9 @@ func TestNothingIsTooLarge(t *testing.T) {
 	})
 	all := 0
 	for folder, count := range lines {
+		if tests[folder] {
+			continue
+		}
 		if all += count; count > mostLinesOfPackage {
 			t.Errorf("%s has %d lines, %d are allowed", folder, count, mostLinesOfPackage)
 		}

@@ -1,4 +1,5 @@
-// Package kerneltest has the kernel of tests that need a small one for the processor:
+// Package kerneltest is small because tests alone use it. It has the programs that take the place of
+// compilers, and the kernel of tests that need one for the processor:
 // y = 2 * x, which compiles and runs in no time, and which a test makes as slow, as wrong
 // and its space as large as it needs.
 package kerneltest

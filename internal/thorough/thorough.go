@@ -1,4 +1,4 @@
-// Package thorough says how much of a long test is run.
+// Package thorough says how much of a long test is run; it is small because that is one question.
 //
 // Some tests are long by their nature: every corner of every kernel's space, every wrong
 // kernel, a hundred kills. A plain go test runs a small sample of each, so that the whole

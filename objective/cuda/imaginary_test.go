@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -74,7 +74,7 @@ func buildImaginary() (err error) {
 		return err
 	}
 	script := fmt.Sprintf("#!/bin/sh\n%s=nvcc exec '%s' \"$@\"\n", roleVariable, own)
-	return executable.Write(filepath.Join(imaginary.dir, "nvcc"), script)
+	return kerneltest.WriteProgram(filepath.Join(imaginary.dir, "nvcc"), script)
 }
 
 func buildLibrary(path string, source []byte) error {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/objective"
 	"pawl/objective/profile"
 )
@@ -43,7 +43,7 @@ status=$?
 %s
 `, folder, prints, after)
 	path := filepath.Join(folder, "ncu")
-	if err := executable.Write(path, script); err != nil {
+	if err := kerneltest.WriteProgram(path, script); err != nil {
 		t.Fatal(err)
 	}
 	return profile.Nsight{Path: path}
@@ -137,7 +137,7 @@ func TestProfilerThatFails(t *testing.T) {
 				"never starts": "#!/bin/sh\necho '==ERROR== The target is not supported'\nexit 1\n",
 				"hangs":        "#!/bin/sh\nsleep 1000\n",
 			}[name]; other {
-				if err := executable.Write(program.Path, script); err != nil {
+				if err := kerneltest.WriteProgram(program.Path, script); err != nil {
 					t.Fatal(err)
 				}
 			}

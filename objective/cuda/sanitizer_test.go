@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/objective"
 	"pawl/objective/worker"
 )
@@ -20,7 +20,7 @@ func TestFindSanitizer(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := executable.Write(filepath.Join(dir, sanitizerProgram), "#!/bin/sh\n"); err != nil {
+		if err := kerneltest.WriteProgram(filepath.Join(dir, sanitizerProgram), "#!/bin/sh\n"); err != nil {
 			t.Fatal(err)
 		}
 		return root
@@ -69,7 +69,7 @@ func TestNoSanitizerIsSaid(t *testing.T) {
 func rigUnder(t *testing.T, home, shell string) *rig {
 	t.Helper()
 	script := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift 2; done\n\"$@\"\n" + shell + "\n"
-	if err := executable.Write(filepath.Join(home, sanitizerProgram), script); err != nil {
+	if err := kerneltest.WriteProgram(filepath.Join(home, sanitizerProgram), script); err != nil {
 		t.Fatal(err)
 	}
 	r := newRig(t, settings{})

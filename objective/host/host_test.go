@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
@@ -437,7 +437,7 @@ func TestCompilerThatHangsIsKilledAndLeavesNothing(t *testing.T) {
 	// with its work half done.
 	content := "#!/bin/sh\ncase \"$*\" in *--version*) echo slow 1.0; exit;; *MODE*-shared*) echo half " +
 		">$TMPDIR/left.s; while :; do :; done;; esac\nexec cc \"$@\"\n"
-	if err := executable.Write(script, content); err != nil {
+	if err := kerneltest.WriteProgram(script, content); err != nil {
 		t.Fatal(err)
 	}
 	toolchain, err := host.FindToolchain(t.Context(), func(string) string { return script })

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
@@ -326,7 +326,7 @@ func TestSanitizers(t *testing.T) {
 func TestNoSanitizerIsSaid(t *testing.T) {
 	script := t.TempDir() + "/bare"
 	content := "#!/bin/sh\ncase \"$*\" in *print-file-name*) echo libasan.so; exit;; esac\nexec cc \"$@\"\n"
-	if err := executable.Write(script, content); err != nil {
+	if err := kerneltest.WriteProgram(script, content); err != nil {
 		t.Fatal(err)
 	}
 	toolchain, err := host.FindToolchain(t.Context(), func(string) string { return script })

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/internal/process"
 )
 
@@ -21,7 +21,7 @@ import (
 func script(t *testing.T, body string) Compiler {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "compiler")
-	if err := executable.Write(path, "#!/bin/sh\n"+body); err != nil {
+	if err := kerneltest.WriteProgram(path, "#!/bin/sh\n"+body); err != nil {
 		t.Fatal(err)
 	}
 	return Compiler{Program: []string{path}}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 )
 
 // tool writes a program that runs its command line, as compute-sanitizer does,
@@ -20,7 +20,7 @@ func tool(t *testing.T, before, after string) []string {
 		"cat <<'END'\n========= COMPUTE-SANITIZER\n" + before + "END\n" +
 		"\"$@\"\nstatus=$?\n" +
 		"cat <<'END'\n" + after + "END\nexit $status\n"
-	if err := executable.Write(path, script); err != nil {
+	if err := kerneltest.WriteProgram(path, script); err != nil {
 		t.Fatal(err)
 	}
 	return []string{path, "--tool", "memcheck"}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 )
 
 // cloud is a machine of scripts: the file awake is there while it is awake, the file log has
@@ -44,7 +44,7 @@ func (c *cloud) script(name, body string) {
 	// Written beside and renamed: a program that another process still has open for writing cannot start.
 	path := filepath.Join(c.folder, name)
 	text := fmt.Sprintf("#!/bin/sh\ncd %q\necho \"%s $*\" >> log\n%s\n", c.folder, name, body)
-	if err := errors.Join(executable.Write(path+".new", text), os.Rename(path+".new", path)); err != nil {
+	if err := errors.Join(kerneltest.WriteProgram(path+".new", text), os.Rename(path+".new", path)); err != nil {
 		c.Fatal(err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 	"pawl/internal/process"
 	"pawl/objective/worker"
 )
@@ -25,7 +25,7 @@ const fakeVersion = `case "$1" in --version) echo "Cuda compilation tools, relea
 func fakeNVCC(t *testing.T, body string) *Toolchain {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "nvcc")
-	if err := executable.Write(path, "#!/bin/sh\n"+fakeVersion+body); err != nil {
+	if err := kerneltest.WriteProgram(path, "#!/bin/sh\n"+fakeVersion+body); err != nil {
 		t.Fatal(err)
 	}
 	tool, err := Find(t.Context(), only(map[string]string{"NVCC": path, "NVCC_CCBIN": path}))

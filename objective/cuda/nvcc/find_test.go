@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/internal/executable"
+	"pawl/internal/kerneltest"
 )
 
 // toolkit writes a toolkit whose nvcc prints a release, and returns its root.
@@ -18,7 +18,7 @@ func toolkit(t *testing.T, release string) string {
 		t.Fatal(err)
 	}
 	script := "#!/bin/sh\n" + strings.Replace(fakeVersion, "13.0.88", release, 1)
-	if err := executable.Write(filepath.Join(root, "bin", "nvcc"), script); err != nil {
+	if err := kerneltest.WriteProgram(filepath.Join(root, "bin", "nvcc"), script); err != nil {
 		t.Fatal(err)
 	}
 	return root
@@ -47,7 +47,7 @@ func TestFindPrefersWhatTheUserNames(t *testing.T) {
 
 func TestFindSaysWhatToDo(t *testing.T) {
 	liar := toolkit(t, "none")
-	if err := executable.Write(filepath.Join(liar, "bin", "nvcc"), "#!/bin/sh\necho hello\n"); err != nil {
+	if err := kerneltest.WriteProgram(filepath.Join(liar, "bin", "nvcc"), "#!/bin/sh\necho hello\n"); err != nil {
 		t.Fatal(err)
 	}
 	good := filepath.Join(toolkit(t, "13.0.88"), "bin", "nvcc")
