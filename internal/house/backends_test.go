@@ -12,7 +12,7 @@ import (
 // Nobody above the backends names one: who needs to know something asks kernels.Backend or an
 // interface of package platform. Below kernels, what reads and writes sources knows their languages.
 func TestNobodyNamesABackend(t *testing.T) {
-	constants := []string{"Host", "CUDA", "Command"}
+	constants, names := []string{"Host", "CUDA", "Command"}, []string{`"host"`, `"cuda"`, `"command"`, `"replay"`}
 	own := []string{"kernels/", "objective/host/", "objective/cuda/", "objective/command/"}
 	eachFile(t, func(path string) error {
 		name := strings.TrimPrefix(path, root+"/")
@@ -26,6 +26,11 @@ func TestNobodyNamesABackend(t *testing.T) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
+			if compared, ok := n.(*ast.BinaryExpr); ok && (compared.Op == token.EQL || compared.Op == token.NEQ) {
+				if literal, ok := compared.Y.(*ast.BasicLit); ok && slices.Contains(names, literal.Value) {
+					t.Errorf("%s: compared with %s: ask kernels.Backend instead", set.Position(n.Pos()), literal.Value)
+				}
+			}
 			selector, ok := n.(*ast.SelectorExpr)
 			if !ok {
 				return true

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"pawl/internal/process"
 )
 
 // Finding is one thing that was looked for.
@@ -38,10 +40,10 @@ func FindProgram(ctx context.Context, name, advice string) Finding {
 		return f
 	}
 	f.Found = path
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if output, err := exec.CommandContext(ctx, name, "--version").Output(); err == nil {
-		lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+	output := &process.Output{Keep: 4096, Last: true}
+	command := process.Command{Line: []string{path, "--version"}, Stdout: output, Allowed: 10 * time.Second}
+	if _, err := process.Run(ctx, command); err == nil {
+		lines := strings.Split(strings.TrimSpace(output.String()), "\n")
 		f.Found = lines[len(lines)-1]
 	}
 	return f

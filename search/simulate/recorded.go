@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/kernels"
 	"pawl/search/replay"
 	"pawl/space"
 )
@@ -52,7 +53,10 @@ func (r *Recorded) device() string { return r.space.Record().Environment.Device 
 
 // onProcessor reports whether the record is of a processor. Files of other tools do not
 // name a backend; what they record are GPUs.
-func (r *Recorded) onProcessor() bool { return r.space.Record().Environment.Backend == "host" }
+func (r *Recorded) onProcessor() bool {
+	backend := kernels.BackendOf(r.space.Record().Environment.Backend)
+	return backend.Name != "" && !backend.GPU
+}
 
 // costs returns what compiling a point takes, and checking and measuring it. What the
 // record does not know takes as long as the average.

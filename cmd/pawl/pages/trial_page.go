@@ -136,7 +136,7 @@ func (d *trialPage) describe(rounds []trial.Round) {
 		}
 		d.Rounds = append(d.Rounds, row)
 	}
-	if d.Study.Backend != "replay" && d.Study.Backend != studies.Ask {
+	if d.Study.Backend != studies.Replay && d.Study.Backend != studies.Ask {
 		d.Command = escape.Shell("pawl", "bench", d.Study.Origin, "--workload", d.Study.Workload, "--backend",
 			d.Study.Backend, "--at", d.Trial.Point.String())
 	}

@@ -18,11 +18,12 @@ import (
 	"time"
 
 	"pawl/objective/devices"
+	"pawl/studies"
 	"pawl/studies/farm"
 )
 
 // Replay is the label of machines that answer from records.
-const Replay = "replay"
+const Replay = studies.Replay
 
 // Chosen is what answers a study's questions.
 type Chosen struct {
