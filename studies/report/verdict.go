@@ -7,6 +7,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/search/trial"
 )
 
 // Advice is what to do with a study's result.
@@ -58,18 +59,20 @@ func advise(s *Summary) Advice {
 		return Advice{Unconfirmed, "The study ended before any trial did."}
 	case len(s.Top) == 0 && s.Default == nil:
 		return Advice{Nothing, "No point passed every stage, so there is nothing to suggest. See what failed below."}
-	case s.Winner == nil && s.Default != nil && s.Study.Space.Valid == 1:
+	case s.Default == nil:
+		return Advice{Unconfirmed, "The default has no time, so there is nothing to compare with. See what failed below."}
+	case s.Winner == nil && s.Study.Space.Valid == 1:
 		return Advice{Keep, "The default is the only valid point."}
-	case s.Winner == nil && s.Default != nil && s.Search.OK > 1 && s.Search.Same == s.Search.OK-1:
+	case s.Winner == nil && s.Search.OK > 1 && s.Search.Same == s.Search.OK-1:
 		return Advice{Keep, "All points that passed have the machine code of the default: there is nothing to choose from."}
-	case s.Winner == nil && s.Default != nil && s.Search.OK == 1:
+	case s.Winner == nil && s.Search.OK == 1 && s.Study.Ended == trial.UsedUp:
+		return Advice{Keep, "Every other valid point was tried and failed. See what failed below."}
+	case s.Winner == nil && s.Search.OK == 1:
 		return Advice{Unconfirmed, "Nothing but the default has a time so far: search longer (--trials, --budget)."}
 	case s.Winner == nil:
 		return Advice{Unconfirmed,
 			fmt.Sprintf("The study ended before its best points were compared with the default %s: apply "+
 				"nothing yet. %s", inRounds(s.Study), s.confirms("confirms them"))}
-	case s.Default == nil:
-		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
 	case e == nil && s.Winner.Rounds < stats.FewestForInterval:
 		return Advice{Unproven, fmt.Sprintf("The default came first, in %d rounds of %d. %s", s.Winner.Rounds,
 			stats.FewestForInterval, s.confirms("goes on"))}
@@ -82,15 +85,16 @@ func advise(s *Summary) Advice {
 		return Advice{Unproven,
 			fmt.Sprintf("Nothing is decided after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("goes on"))}
 	case e.Speedup < noiseSpeedup && e.Interval.High >= claimSpeedup:
-		return Advice{Unproven, "Nothing is decided: the 95 % interval reaches from no gain to a large one. On a quieter " +
-			"machine if you can, " + s.confirms("measures longer")}
+		return Advice{Unproven,
+			fmt.Sprintf("Nothing is decided: the gain may be below %s or above %s. %s", page.WholePercent(noiseSpeedup-1),
+				page.WholePercent(claimSpeedup-1), s.confirms("measures longer"))}
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise,
 			fmt.Sprintf("The best point is less than %s %s than the default, which is probably noise: not worth applying.",
 				page.WholePercent(noiseSpeedup-1), s.better())}
 	case e.Interval.Low <= 1:
 		return Advice{Unproven,
-			fmt.Sprintf("The best point measured %s, but the 95 %% interval includes no gain at all: do not apply it yet. %s",
+			fmt.Sprintf("The best point measured %s, but the 95 %% interval begins at 1× or below: do not apply it yet. %s",
 				s.better(), s.confirms("measures longer"))}
 	case e.Speedup >= claimSpeedup && e.Interval.Low > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply,
@@ -147,7 +151,7 @@ func (e *Evidence) reservation() string {
 	if e.Interval.Low > noiseSpeedup {
 		return "single runs of both overlap"
 	}
-	return "the 95 % interval begins below " + page.WholePercent(noiseSpeedup-1)
+	return "the 95 % interval includes gains below " + page.WholePercent(noiseSpeedup-1)
 }
 
 // Usable reports whether there is a winner to apply. One that is only promising is applied by force alone.
