@@ -121,6 +121,14 @@ func TestPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, string(live), "confirming the finalists in fresh processes, 8 of 10 rounds", `value="0.800"`)
+	// A trial that the search abandoned is not being compiled.
+	if err := store.Recorder(id).Started(trial.Trial{Number: 20, Point: pointOf(t, 20)}); err != nil {
+		t.Fatal(err)
+	}
+	if live, _, err = s.update(t.Context(), id, studies.Pulse{}); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, string(live), "8 of 10 rounds", "<dt>compiling or measuring</dt><dd>nothing</dd>")
 	_, pulse, err := s.update(context.Background(), id, studies.Pulse{})
 	if err != nil {
 		t.Fatal(err)
