@@ -40,11 +40,13 @@ func stream(t *testing.T, lines *bufio.Scanner, event, part string) string {
 func TestEventsTellOfEachTrial(t *testing.T) {
 	path, store := database(t)
 	id := add(t, store, head("scale", "small", "CPU"), 5, false)
+	s := serving(t, path)
+	wants(t, mustGet(t, s, "/studies/1"),
+		"has not ended: <code>pawl tune scale --workload small --resume</code> resumes it")
 	unlock, err := store.Lock(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serving(t, path)
 	wants(t, mustGet(t, s, "/studies/1"), `data-events="/studies/1/events"`, "searching, 5 of 100 trials")
 	if page := mustGet(t, s, "/studies/1"); strings.Contains(page, "ended") ||
 		!strings.Contains(page, "<title>running · Study 1: scale, small") {

@@ -44,7 +44,6 @@ func TestPages(t *testing.T) {
 	_, study, _ := get(t, s, "/studies/1")
 	wants(t, study, `href="/studies/1/trials/7"`, "trial 7: ", "pawl tune scale", "Which parameters matter",
 		"How sure the times are", "Time against PARAMETER_3")
-	wants(t, study, "has not ended: <code>pawl tune scale --workload small --resume</code> resumes it")
 	_, trial, _ := get(t, s, "/studies/1/trials/7")
 	wants(t, trial, pointParts(t, 7), fmt.Sprintf("%064x", 7), "pawl bench scale --workload small --backend host --at",
 		"Raw samples", "confirmation")
