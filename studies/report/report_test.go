@@ -292,7 +292,17 @@ func TestAdviceAboutTheOnlyPoint(t *testing.T) {
 	if got := advise(s); got.Verdict != Unconfirmed || !strings.Contains(got.Sentence, "Nothing but the default") {
 		t.Errorf("%+v", got)
 	}
-	s.Search.Failed, s.Study.Ended = 1, trial.UsedUp
+	s.Search.OK = 2
+	for codes, want := range map[string]string{"aa": "All points that passed have the machine code", "ab": "compared with"} {
+		s.trials = nil
+		for _, code := range codes {
+			s.trials = append(s.trials, trial.Trial{Finished: true, Outcome: objective.Outcome{Binary: string(code)}})
+		}
+		if got := advise(s); !strings.Contains(got.Sentence, want) {
+			t.Errorf("%s: %+v", codes, got)
+		}
+	}
+	s.Search.OK, s.Search.Failed, s.Study.Ended = 1, 1, trial.UsedUp
 	if got := advise(s); got.Verdict != Keep || !strings.HasPrefix(got.Sentence, "Every other valid point was tried") {
 		t.Errorf("%+v", got)
 	}
@@ -303,6 +313,27 @@ func TestAdviceAboutTheOnlyPoint(t *testing.T) {
 	s.Advice = advise(s)
 	if got := action(s); got != "read on the page what failed" {
 		t.Error(got)
+	}
+}
+
+// A default that came first is kept where nothing that was measured may be much faster.
+func TestADefaultThatCameFirst(t *testing.T) {
+	best, behind := 0.5, 0.0
+	for _, test := range []struct {
+		best *float64
+		high float64
+		want Verdict
+	}{{&best, 2.13, Unproven}, {&best, 1.08, Keep}, {&behind, math.Inf(1), Keep}, {nil, math.Inf(1), Keep}} {
+		s := &Summary{Default: &Timed{}, Winner: &Timed{Rounds: 6}}
+		s.Study.Options.Rounds = 10
+		s.Top = []Timed{{Best: test.best, SpeedupInterval: &stats.Interval{Low: 0.2, High: test.high}}}
+		if got := advise(s); got.Verdict != test.want || got.Verdict == Unproven &&
+			!strings.Contains(got.Sentence, "another point may be more than 10 % faster. pawl tune") {
+			t.Errorf("%+v: %+v", test, got)
+		}
+		if s.Winner.Rounds = 10; test.want == Unproven && !strings.Contains(s.Confirming(), "--rounds 20") {
+			t.Error(s.Confirming())
+		}
 	}
 }
 

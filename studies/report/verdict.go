@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"pawl/internal/escape"
@@ -63,7 +64,7 @@ func advise(s *Summary) Advice {
 		return Advice{Unconfirmed, "The default has no time, so there is nothing to compare with. See what failed below."}
 	case s.Winner == nil && s.Study.Space.Valid == 1:
 		return Advice{Keep, "The default is the only valid point."}
-	case s.Winner == nil && s.Search.OK > 1 && s.Search.Same == s.Search.OK-1:
+	case s.Winner == nil && s.Search.OK > 1 && s.sameCode():
 		return Advice{Keep, "All points that passed have the machine code of the default: there is nothing to choose from."}
 	case s.Winner == nil && s.Search.OK == 1 && s.Study.Ended == trial.UsedUp:
 		return Advice{Keep, "Every other valid point was tried and failed. See what failed below."}
@@ -76,8 +77,11 @@ func advise(s *Summary) Advice {
 	case e == nil && s.Winner.Rounds < stats.FewestForInterval:
 		return Advice{Unproven, fmt.Sprintf("The default came first, in %d rounds of %d. %s", s.Winner.Rounds,
 			stats.FewestForInterval, s.confirms("goes on"))}
+	case e == nil && slices.ContainsFunc(s.Top, Timed.mayBeFaster):
+		return Advice{Unproven, fmt.Sprintf("Nothing is decided: the default came first, and another point may be more than "+
+			"%s %s. %s", page.WholePercent(claimSpeedup-1), s.better(), s.confirms("measures longer"))}
 	case e == nil:
-		return Advice{Keep, "The default is the best point that was found. Change nothing."}
+		return Advice{Keep, "Nothing clearly better than the default was found. Change nothing."}
 	case !e.Interval.Bounded() && e.Speedup >= noiseSpeedup && e.Least > 1:
 		return Advice{Promising,
 			fmt.Sprintf("Promising, after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("confirms it"))}
@@ -109,6 +113,22 @@ func advise(s *Summary) Advice {
 	}
 }
 
+// sameCode reports whether all points that passed have the same machine code.
+func (s *Summary) sameCode() bool {
+	codes := map[string]bool{}
+	for _, t := range s.trials {
+		if t.OK() {
+			codes[t.Outcome.Binary] = true
+		}
+	}
+	return len(codes) == 1 && !codes[""]
+}
+
+// mayBeFaster reports whether a finalist's interval reaches to a gain worth claiming. One that was left behind is slower.
+func (t Timed) mayBeFaster() bool {
+	return t.Best != nil && *t.Best > 0 && t.SpeedupInterval != nil && t.SpeedupInterval.High >= claimSpeedup
+}
+
 // Figures are the winner's in one line: before, after, and the speedup with its interval; empty where there is none.
 func (s *Summary) Figures() string {
 	if s.Evidence == nil {
@@ -126,6 +146,8 @@ func (s *Summary) Confirming() string {
 		rounds = e.Needed
 	} else if e != nil {
 		rounds = 2 * e.Rounds
+	} else if s.Winner != nil && s.Winner.Rounds >= rounds {
+		rounds = 2 * s.Winner.Rounds
 	}
 	if planned := s.Study.Options.Rounds; planned > 0 && planned < rounds {
 		words = append(words, "--rounds", fmt.Sprint(rounds))
