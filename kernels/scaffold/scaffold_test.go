@@ -131,6 +131,10 @@ func TestWhatCannotBeDescribed(t *testing.T) {
 		!strings.Contains(err.Error(), "there are f") {
 		t.Errorf("%v", err)
 	}
+	if _, err := From("new", "wave.rs", []byte("pub extern \"C\" fn f(x: *mut f32) {}"), ""); err == nil ||
+		!strings.Contains(err.Error(), "only C, C++, CUDA and Triton are described") {
+		t.Errorf("%v", err)
+	}
 	if _, err := From("new", "reference.c", []byte("void f(float *x) {}"), ""); err == nil {
 		t.Error("a source of the reference's name")
 	}
