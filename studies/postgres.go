@@ -133,7 +133,8 @@ func (p *postgres) close() error { return p.db.Close() }
 const versionTable = "pawl_schema"
 
 func (p *postgres) setVersion(ctx context.Context, tx session, version int64) error {
-	_, err := tx.exec(ctx, "CREATE TABLE "+versionTable+" (version_id INTEGER NOT NULL)")
+	_, err := tx.exec(ctx,
+		"CREATE TABLE "+versionTable+" (version_id INTEGER NOT NULL)")
 	if err == nil {
 		_, err = tx.exec(ctx, "INSERT INTO "+versionTable+" (version_id) VALUES (?)", version)
 	}

@@ -92,7 +92,8 @@ func optionsIn(kind reflect.Type, role string, index []int) (all []option) {
 			all = append(all, optionsIn(field.Type, own, at)...)
 			continue
 		}
-		all = append(all, option{field.Tag.Get("flag"), own, field.Tag.Get("usual"), field.Tag.Get("on"), at})
+		all = append(all,
+			option{field.Tag.Get("flag"), own, field.Tag.Get("usual"), field.Tag.Get("on"), at})
 	}
 	return all
 }

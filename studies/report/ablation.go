@@ -53,8 +53,13 @@ func ablation(s *space.Space, rounds []trial.Round, winner space.Point) []Step {
 			}
 		}
 	}
-	steps := []Step{{Point: ordered[0].Point, Milliseconds: ordered[0].Milliseconds(), Speedup: 1,
-		Interval: stats.Interval{Low: 1, High: 1}, Total: 1}}
+	steps := []Step{{
+		Point:        ordered[0].Point,
+		Milliseconds: ordered[0].Milliseconds(),
+		Speedup:      1,
+		Interval:     stats.Interval{Low: 1, High: 1},
+		Total:        1,
+	}}
 	for i := 1; i < len(ordered); i++ {
 		step := Step{
 			Point:        ordered[i].Point,

@@ -23,9 +23,12 @@ func background(s *Summary) []Fact {
 			s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), s.Study.Sampler, s.Study.Seed,
 			cmp.Or(string(s.Study.Ended), "it was interrupted"))},
 		{What: "what is left", Text: regretText(s.Study.Regret)},
-		{What: "trials", Text: fmt.Sprintf("%d in %s: %d measured, %d failed, %d abandoned; %d duplicates (identical "+
-			"machine code), %s from the cache", f.Asked, page.Seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same,
-			page.Count(f.CacheHits, "binary came", "binaries came"))},
+		{
+			What: "trials",
+			Text: fmt.Sprintf("%d in %s: %d measured, %d failed, %d abandoned; %d duplicates (identical "+
+				"machine code), %s from the cache", f.Asked, page.Seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same,
+				page.Count(f.CacheHits, "binary came", "binaries came")),
+		},
 		{What: "parameters without effect", Text: deadText(s.Study.Dead)},
 		{What: "space", Text: spaceText(s.Study.Space)},
 		{What: "workload", Text: s.Study.Workload, Code: s.Study.Dims},
@@ -40,8 +43,11 @@ func background(s *Summary) []Fact {
 		{What: "commit", Code: e.Commit},
 	}
 	if n := len(s.Study.First); n > 0 {
-		facts = append(facts, Fact{What: "warm start",
-			Text: fmt.Sprintf("it began with %s that earlier studies of this kernel found good", page.Count(n, "point"))})
+		facts = append(facts,
+			Fact{
+				What: "warm start",
+				Text: fmt.Sprintf("it began with %s that earlier studies of this kernel found good", page.Count(n, "point")),
+			})
 	}
 	if s.Winner != nil && s.Winner.Conditions != nil {
 		facts = append(facts, Fact{What: "while the winner was measured", Text: s.Winner.Conditions.String()})

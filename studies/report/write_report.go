@@ -39,7 +39,8 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 	form := func(name string, render func(io.Writer, *Summary) error) page.File {
 		return page.File{Name: name, Render: func(w io.Writer) error { return render(w, s) }}
 	}
-	files := []page.File{form(MarkdownName, Markdown), {Name: JSONName, Render: s.JSON}, form(HTMLName, HTML)}
+	files := []page.File{form(MarkdownName, Markdown),
+		{Name: JSONName, Render: s.JSON}, form(HTMLName, HTML)}
 	if s.Suggestion != nil && s.Suggestion.Header != "" {
 		files = append(files, form(headerName(s.Study), Header))
 	} else if changed.Removed, err = removeHeader(filepath.Join(dir, headerName(s.Study))); err != nil {

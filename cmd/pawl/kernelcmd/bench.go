@@ -44,14 +44,27 @@ func BenchCommand(env console.Environment) *cli.Command {
 			console.Number("rounds", &o.rounds, 1, 10, "how many fresh processes"),
 			console.Number("samples", &o.samples, 1, 20, "how many samples per process"),
 			console.Number("warmup", &o.repeat.Warmup, 0, 0, "for a command: how many runs come before those that count"),
-			&cli.StringFlag{Name: "prepare", Aliases: []string{"p"}, Destination: &o.prepare,
-				Usage: "for a command: a `COMMAND` for the shell before every run, which is not timed"},
-			&cli.IntFlag{Name: "runs", Aliases: []string{"r"}, Destination: &o.repeat.Runs,
-				DefaultText: "3 s, at least 10", Action: console.AtLeast("runs", 1),
-				Usage: "for a command: how many runs count"},
-			&cli.StringFlag{Name: "results", Aliases: []string{"export-json"}, Value: "results/bench.json",
+			&cli.StringFlag{
+				Name:        "prepare",
+				Aliases:     []string{"p"},
+				Destination: &o.prepare,
+				Usage:       "for a command: a `COMMAND` for the shell before every run, which is not timed",
+			},
+			&cli.IntFlag{
+				Name:        "runs",
+				Aliases:     []string{"r"},
+				Destination: &o.repeat.Runs,
+				DefaultText: "3 s, at least 10",
+				Action:      console.AtLeast("runs", 1),
+				Usage:       "for a command: how many runs count",
+			},
+			&cli.StringFlag{
+				Name:        "results",
+				Aliases:     []string{"export-json"},
+				Value:       "results/bench.json",
 				Destination: &o.results,
-				Usage:       "the `FILE` for the raw samples; of a command, written only where it is named"}),
+				Usage:       "the `FILE` for the raw samples; of a command, written only where it is named",
+			}),
 		Action: func(c *cli.Context) (err error) {
 			if env.Command != nil {
 				if !c.IsSet("results") {

@@ -33,7 +33,8 @@ func BuildCommand(env console.Environment) *cli.Command {
 			"0 done", "1 the point does not compile or cannot be launched", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json"),
 			architectureFlag(&o.architecture)),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
 			return runBuild(ctx, env, o, arguments)
 		}),
 	}

@@ -36,7 +36,8 @@ func CheckCommand(env console.Environment) *cli.Command {
 		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout",
 			"json"),
 			architectureFlag(&o.architecture)),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
 			return runCheck(ctx, env, o, arguments)
 		}),
 	}

@@ -49,7 +49,8 @@ func ProfileCommand(env console.Environment) *cli.Command {
 					"--page raw --csv --print-units base (.csv)"),
 			console.Text("compare", &o.compare, "",
 				"compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at")),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
 			return runProfile(ctx, env, o, arguments)
 		}),
 	}

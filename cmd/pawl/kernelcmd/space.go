@@ -27,7 +27,8 @@ func SpaceCommand(env console.Environment) *cli.Command {
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
 		Flags: o.Flags("workload", "backend", "compiler", "json"),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
 			return showSpace(ctx, env, o, arguments)
 		}),
 	}

@@ -33,12 +33,17 @@ func acrossCommand(env console.Environment) *cli.Command {
 			"0 done", "2 no studies, no winner, or no other workload", "3 internal or environment error", "64 usage",
 			"130 stopped"),
 		Flags: append(o.Flags("out", "db", "cache", "json"),
-			&cli.StringFlag{Name: "kernel", Aliases: []string{"k"}, Destination: &o.kernel,
+			&cli.StringFlag{
+				Name:        "kernel",
+				Aliases:     []string{"k"},
+				Destination: &o.kernel,
 				DefaultText: "the one that the study names",
-				Usage:       "the `FOLDER` of the kernel"},
+				Usage:       "the `FOLDER` of the kernel",
+			},
 			console.NumberOr("rounds", &o.rounds, 3, "the study's", "how many rounds on each workload"),
 			console.TimeOr("budget", &o.budget, "no limit", "the `TIME` for all workloads")),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
 			return runAcross(ctx, env, o, arguments)
 		}),
 	}

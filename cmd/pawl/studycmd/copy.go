@@ -36,7 +36,8 @@ func copyCommand(env console.Environment) *cli.Command {
 			"64 usage"),
 		Flags: append(o.Flags("json"),
 			console.NumberOr("study", &o.study, 1, "all that TO has not", "the `NUMBER` of the study in FROM")),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
 			return copyStudies(ctx, env, o, arguments)
 		}),
 	}

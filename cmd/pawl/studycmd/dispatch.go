@@ -56,14 +56,18 @@ func DispatchCommand(env console.Environment) *cli.Command {
 			console.Number("finalists", &o.finalists, 1, 1, "how many points of each study are candidates"),
 			console.NumberOr("rounds", &o.rounds, 3, "the studies'", "how many rounds on each workload"),
 			console.TimeOr("budget", &o.budget, "no limit", "the `TIME` for measuring"),
-			&cli.StringSliceFlag{Name: "with", Destination: &o.with,
-				Usage: "join the table that another machine has written as JSON into this `FILE`; may be repeated"},
+			&cli.StringSliceFlag{
+				Name:        "with",
+				Destination: &o.with,
+				Usage:       "join the table that another machine has written as JSON into this `FILE`; may be repeated",
+			},
 			console.Switch("python", &o.python,
 				"write a Python module too, which looks values up and stands in for triton.autotune without tuning"),
 			console.TextOr("prefix", &o.prefix, "the kernel's name and _dispatch",
 				"the `NAME` that all names in the header begin with"),
 			console.TextOr("to", &o.to, "the kernel's, below that of --out", "the `FOLDER` for the header")),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
 			return runDispatch(ctx, env, o, arguments)
 		}),
 	}

@@ -34,7 +34,8 @@ func Command(env console.Environment) *cli.Command {
 				Description: console.Details("Every trial in the order asked; the last study when none is named.",
 					"pawl studies show 3", "0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 				Flags: o.Flags("out", "db", "json"),
-				Action: console.Action(func(ctx context.Context, arguments []string) error {
+				Action: console.Action(func(ctx context.Context,
+					arguments []string) error {
 					return showStudy(ctx, env, o, arguments)
 				}),
 			},
@@ -45,7 +46,8 @@ func Command(env console.Environment) *cli.Command {
 					"pawl studies export 3 > record.json", "0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 				Flags: append(o.Flags("out", "db"),
 					console.TextOr("record", &o.record, "a study", "a recorded `FILE`, or an embedded record's name")),
-				Action: console.Action(func(ctx context.Context, arguments []string) error {
+				Action: console.Action(func(ctx context.Context,
+					arguments []string) error {
 					return exportStudy(ctx, env, o, arguments)
 				}),
 			},

@@ -59,22 +59,34 @@ func TuneCommand(env console.Environment) *cli.Command {
 			"run-timeout",
 			"compile-timeout"),
 			console.FarmFlag(&o.farm),
-			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload,
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
 				DefaultText: "the manifest's first",
 				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes " +
 					"(B=8+S=384), a range of them to draw from (S=256..4096) or a file of sizes that were missed " +
-					"(missed.jsonl): each has a study, and a share of the budget"},
-			&cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto,
-				Action: console.OneOf("backend", append(devices.Backends, tune.Replay)...),
-				Usage:  "where kernels run: auto, cuda, host, command, or replay of a --record"},
+					"(missed.jsonl): each has a study, and a share of the budget",
+			},
+			&cli.StringFlag{
+				Name:        "backend",
+				Destination: &o.Backend,
+				Value:       devices.Auto,
+				Action:      console.OneOf("backend", append(devices.Backends, tune.Replay)...),
+				Usage:       "where kernels run: auto, cuda, host, command, or replay of a --record",
+			},
 			console.TextOr("record", &o.Record, "the kernel's embedded one",
 				"the recorded `FILE` that --backend replay answers from"),
 			console.TimeOr("budget", &o.Budget, fmt.Sprintf("%v, or none with --trials", search.DefaultBudget),
 				"the `TIME` for search and confirmation; of a resumed study, for all of its runs together"),
 			console.Switch("quick", &o.quick, fmt.Sprintf("a rough answer in %v, with one finalist", search.QuickBudget)),
 			console.NumberOr("trials", &o.Trials, 1, "no limit", "the largest `NUMBER` of trials"),
-			&cli.GenericFlag{Name: "target", Value: &o.Goals.Target, DefaultText: "none",
-				Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
+			&cli.GenericFlag{
+				Name:        "target",
+				Value:       &o.Goals.Target,
+				DefaultText: "none",
+				Usage:       "stop searching at this `SPEEDUP` over the default, such as 1.10x",
+			},
 			&cli.GenericFlag{
 				Name:        "regret",
 				Value:       &o.Regret,
@@ -96,15 +108,23 @@ func TuneCommand(env console.Environment) *cli.Command {
 			console.TextOr("on", &o.on, "this machine",
 				"let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200, "+
 					"or replay; --db says which farm"),
-			&cli.IntFlag{Name: "priority", Destination: &o.priority, DefaultText: "3",
-				Usage: "1 to 4 on a farm: what has a lower `NUMBER` goes first"},
+			&cli.IntFlag{
+				Name:        "priority",
+				Destination: &o.priority,
+				DefaultText: "3",
+				Usage:       "1 to 4 on a farm: what has a lower `NUMBER` goes first",
+			},
 			console.NumberOr("lanes", &o.lanes, 1, "one per core", "how many compilers run at once"),
 			console.Number("samples", &o.Samples, 2, 5,
 				"the fewest samples of a trial; a promising one gets more; with 5 or fewer, a hopeless one has 3 launches "+
 					"on a GPU"),
 			console.Number("finalists", &o.Finalists, 1, 5, "how many points are confirmed"),
-			&cli.IntFlag{Name: "rounds", Destination: &o.Rounds, Value: 10,
-				Usage: "how many rounds of confirmation, each in fresh processes"},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Destination: &o.Rounds,
+				Value:       10,
+				Usage:       "how many rounds of confirmation, each in fresh processes",
+			},
 		),
 		Action: func(c *cli.Context) (err error) {
 			if o.kernel, err = console.AtMostOne(c.Args().Slice(), "kernel"); err != nil {

@@ -37,7 +37,10 @@ func (a *asker) state() State {
 }
 
 func (a *asker) limits() Limits {
-	return Limits{SMClock: int(a.number(maximumSMClock)), Power: watts(a.number(powerLimit))}
+	return Limits{
+		SMClock: int(a.number(maximumSMClock)),
+		Power:   watts(a.number(powerLimit)),
+	}
 }
 
 func watts(milliwatts uint64) float64 { return float64(milliwatts) / 1000 }
