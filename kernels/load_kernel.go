@@ -143,6 +143,9 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 		// Not opened before it is known to be a file: a pipe would wait for ever.
 		info, err := fs.Stat(folder, filepath.ToSlash(filepath.Clean(name)))
 		if err != nil {
+			if at := (*fs.PathError)(nil); errors.As(err, &at) {
+				err = at.Err // its operation is nobody's word
+			}
 			return nil, fmt.Errorf("%s: file %q: %w", file, name, err)
 		}
 		if !info.Mode().IsRegular() {

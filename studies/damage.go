@@ -67,6 +67,9 @@ func inspect(ctx context.Context, path string) error {
 		result = strings.TrimPrefix(result, "*** in database main ***")
 		err = fmt.Errorf("%w: %s", errDamaged, strings.Join(strings.Fields(result), " "))
 	}
+	if hasCode(err, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL) {
+		err = fmt.Errorf("%w; is the disk full?", err)
+	}
 	if err != nil && !damaged(err) {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}

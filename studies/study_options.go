@@ -245,7 +245,7 @@ func (s Study) Resume() []string {
 	case Ask:
 		return []string{"pawl", "ask", "--resume", s.Origin}
 	case Replay:
-		return []string{"pawl", "tune", "--resume"}
+		return []string{"pawl", "tune", "--backend", Replay, "--record", s.Origin, "--resume"}
 	}
 	return []string{"pawl", "tune", s.Origin, "--workload", s.Workload, "--resume"}
 }

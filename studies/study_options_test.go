@@ -100,6 +100,19 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 	}
 }
 
+// A record is not resumed by a search on this machine.
+func TestResume(t *testing.T) {
+	for want, s := range map[string]Study{
+		"pawl tune ./a --workload small --resume":                  {Backend: "host", Origin: "./a", Workload: "small"},
+		"pawl tune --backend replay --record record.json --resume": {Backend: Replay, Origin: "record.json"},
+		"pawl ask --resume space.yaml":                             {Backend: Ask, Origin: "space.yaml"},
+	} {
+		if got := strings.Join(s.Resume(), " "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestAnotherMachineIsNamed(t *testing.T) {
 	here := objective.Environment{
 		Device:   "d",

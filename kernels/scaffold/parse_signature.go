@@ -321,8 +321,8 @@ func macros(source string) (found []macro) {
 			continue
 		}
 		m := macro{name: match[1], word: match[4]}
-		m.asked = regexp.MustCompile(`#\s*(el)?if\s+!?\s*` + m.name + `\b|\bif\s*\(\s*!?\s*` + m.name + `\s*\)|\b` + m.name +
-			`\s*(\?|&&|\|\|)`).MatchString(source)
+		m.asked = regexp.MustCompile(`#\s*(el)?if\s+!?\s*` + m.name + `\b|\bif\s*\(\s*!?\s*` + m.name + `\s*\)|([(,!;{}?:]|&&|` +
+			`\|\||[^<>=!]=|\breturn\b)\s*` + m.name + `\s*(\?|&&|\|\|)`).MatchString(source)
 		if m.word == "" {
 			fmt.Sscan(match[3], &m.value)
 		}

@@ -7,6 +7,7 @@
 package scaffold
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -44,6 +45,10 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		backend = kernels.CUDA
 	}
 	s, err := choose(source, entry, backend)
+	if known := []string{".c", ".h", ".cu", ".cuh", ".cc", ".cpp", ".cxx", ".hpp"}; err != nil &&
+		!slices.Contains(known, strings.ToLower(filepath.Ext(path))) {
+		err = errors.New("only C, C++, CUDA and Triton are described: docs/gallery has kernels in others to begin from")
+	}
 	if err != nil {
 		return Folder{}, fmt.Errorf("%s: %w", path, err)
 	}

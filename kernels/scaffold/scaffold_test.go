@@ -57,8 +57,9 @@ func TestMacros(t *testing.T) {
 	found := macros("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef " +
 		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n" +
 		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n" +
-		"#ifndef SWITCH\n#define SWITCH 1\n#endif\n#if SWITCH\n#endif\n#ifndef UNROLL\n#define UNROLL 1\n#endif\n")
-	want := "[{BLOCK 64  false} {FAST 0  false} {REAL 0 long double false} {SWITCH 1  true} {UNROLL 1  false}]"
+		"#ifndef SWITCH\n#define SWITCH 1\n#endif\n#if SWITCH\n#endif\n#ifndef UNROLL\n#define UNROLL 1\n#endif\n" +
+		"#ifndef ROWS\n#define ROWS 1\n#endif\nfor (; y < y0 + ROWS && y < h; y++) fast = SWITCH && y;\n")
+	want := "[{BLOCK 64  false} {FAST 0  false} {REAL 0 long double false} {SWITCH 1  true} {UNROLL 1  false} {ROWS 1  false}]"
 	if fmt.Sprint(found) != want {
 		t.Errorf("%v", found)
 	}
@@ -128,6 +129,10 @@ func TestWhatCannotBeDescribed(t *testing.T) {
 	}
 	if _, err := From("new", "source.c", []byte("void f(float *x) {}"), "g"); err == nil ||
 		!strings.Contains(err.Error(), "there are f") {
+		t.Errorf("%v", err)
+	}
+	if _, err := From("new", "wave.rs", []byte("pub extern \"C\" fn f(x: *mut f32) {}"), ""); err == nil ||
+		!strings.Contains(err.Error(), "only C, C++, CUDA and Triton are described") {
 		t.Errorf("%v", err)
 	}
 	if _, err := From("new", "reference.c", []byte("void f(float *x) {}"), ""); err == nil {

@@ -73,9 +73,12 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 		return nil, &AbsentError{fmt.Errorf("%w; pawl doctor says what this machine has, --backend %s runs here", missing,
 			other.Backend)}
 	}
-	return nil, &AbsentError{fmt.Errorf("kernel %s is for backend %s only: %w; pawl doctor says what this machine has, "+
-		"%s tries what needs no GPU", k.Name, k.Backend, missing,
-		escape.Shell("pawl", "check", k.Origin, "--arch", "sm_90"))}
+	err = fmt.Errorf("kernel %s is for backend %s only: %w; pawl doctor says what this machine has", k.Name, k.Backend,
+		missing)
+	if m.options.Architecture == "" {
+		err = fmt.Errorf("%w, %s tries what needs no GPU", err, escape.Shell("pawl", "check", k.Origin, "--arch", "sm_90"))
+	}
+	return nil, &AbsentError{err}
 }
 
 // onGPU are those of some backends that are GPUs.

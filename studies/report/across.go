@@ -146,7 +146,7 @@ func (a *Across) advise(s *Summary) string {
 			losses = append(losses, fmt.Sprintf("on %s the winner fails", w.Workload))
 		}
 	}
-	missing := a.Of(AcrossUnmeasured)
+	missing, broken := a.Of(AcrossUnmeasured), a.Of(AcrossDefaultFails)
 	command := fmt.Sprintf("pawl studies across %d measures there", s.Study.ID)
 	var sentences []string
 	switch {
@@ -160,9 +160,14 @@ func (a *Across) advise(s *Summary) string {
 	case len(missing) == len(a.Workloads):
 		return fmt.Sprintf("The winner was measured on no other workload of the kernel (%s), and the manifest's default "+
 			"holds for all: %s.", strings.Join(missing, ", "), command)
-	default:
+	case len(broken) == 0 && len(missing) == 0:
 		sentences = append(sentences,
 			"No workload that was measured is shown to get slower: the winner may become the manifest's default.")
+	case len(broken)+len(missing) < len(a.Workloads):
+		sentences = append(sentences, "No workload that was measured is shown to get slower.")
+	}
+	if len(broken) > 0 {
+		sentences = append(sentences, fmt.Sprintf("The default itself fails on %s.", strings.Join(broken, ", ")))
 	}
 	if len(missing) > 0 {
 		sentences = append(sentences, fmt.Sprintf("Not measured: %s; %s.", strings.Join(missing, ", "), command))

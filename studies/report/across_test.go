@@ -150,6 +150,17 @@ func TestNothingIsSaidAboutOtherWorkloadsWhereThereAreNone(t *testing.T) {
 		"may become the manifest's default") || strings.Contains(a.Advice, "Not measured") {
 		t.Errorf("the advice is %s", a.Advice)
 	}
+	s.Study.Workloads = append(s.Study.Workloads, studies.WorkloadFacts{Name: "huge"})
+	if a := across(&s, map[string][]trial.Round{"large": onWorkload(t, 10, 1.2, 1.01)}); !strings.HasPrefix(a.Advice,
+		"No workload that was measured is shown to get slower. Not measured: huge;") {
+		t.Errorf("the advice is %s", a.Advice)
+	}
+	base := onWorkload(t, 1, 1, 1)[0]
+	base.Outcome = objective.Outcome{Failure: &objective.Failure{Stage: objective.Preflight, Reason: "infeasible"}}
+	if a := across(&s, map[string][]trial.Round{"large": {base}, "huge": {base}}); a.Advice !=
+		"The default itself fails on large, huge." {
+		t.Errorf("the advice is %s", a.Advice)
+	}
 	s.Evidence = nil // the default is the best
 	if a := across(&s, nil); a != nil {
 		t.Errorf("there is no winner: %v", a)

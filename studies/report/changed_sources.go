@@ -23,8 +23,8 @@ type OtherSources struct {
 func otherSources(ctx context.Context, store *studies.Store, all []studies.Study, s *Summary) *OtherSources {
 	subject, source := SubjectOf(s.Study), s.Study.Source
 	if front, found := FrontStudies(all)[subject]; found && front.Source != source {
-		return &OtherSources{front.ID, true, fmt.Sprintf("The kernel has changed: study %d is newer and of other sources. "+
-			"This study is of the earlier ones: pawl apply refuses it until they are restored.", front.ID)}
+		return &OtherSources{front.ID, true, fmt.Sprintf("The kernel has changed since: study %d was tuned from the newer "+
+			"sources. pawl apply refuses this study until its own sources are restored.", front.ID)}
 	}
 	if s.Evidence != nil && s.Evidence.Interval.Bounded() || s.Advice.Verdict == Keep {
 		return nil

@@ -73,7 +73,7 @@ func TestAdviceAfterTheGate(t *testing.T) {
 		{"the default, run already", keep, gatingOf(t, initial, studies.Running, "you already run this", 0), Running,
 			"You already run this", false, "nothing"},
 		{"the default, as fast as today", keep, gatingOf(t, initial, studies.Equal, "maintained", 1.01), Keep,
-			"The default is the best point that was found. Change nothing. Against what you run today: 1.01×, maintained.",
+			"Nothing clearly better than the default was found. Change nothing. Against what you run today: 1.01×, maintained.",
 			false, "nothing"},
 		{"the default, not the baseline yet", keep, gatingOf(t, initial, studies.Faster, "improvement", 1.5), Keep,
 			"Against the baseline: 1.50×, improvement; pawl gate moves it.", false,

@@ -162,7 +162,7 @@ func action(s *Summary) string {
 	case Unproven:
 		return s.Confirming() // with more time
 	case Unconfirmed, Nothing:
-		if s.Winner == nil && (len(s.Top) > 0 || s.Search.Failed == 0) {
+		if s.Winner == nil && (s.Default != nil || s.Search.Failed == 0) {
 			return s.Confirming()
 		}
 		return "read on the page what failed"
@@ -174,8 +174,8 @@ func action(s *Summary) string {
 func IndexMarkdown(w io.Writer, entries []Entry) error {
 	m := &page.Markdown{}
 	m.Paragraph("# Suggestions")
-	m.Paragraph("Each line is the newest confirmed study of a kernel, a workload and a device, with the sources that " +
-		"were tuned last; `pawl report STUDY` writes the pages of another one.")
+	m.Paragraph("Each line is the newest study of a kernel, a workload and a device, a confirmed one if there is one, " +
+		"of the sources that were tuned last; `pawl report STUDY` writes the pages of another one.")
 	rows := collect.Each(entries, Entry.row)
 	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default",
 		"against what you run today", "what to do"}, rows)

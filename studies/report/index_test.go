@@ -179,13 +179,13 @@ func TestAChangedKernelComesToTheFront(t *testing.T) {
 		t.Error(front)
 	}
 	before := read(place, asideFolder(2), MarkdownName)
-	if !strings.HasPrefix(before, "# scale, small: apply, before the kernel was changed\n\nThe kernel has changed: study "+
-		"5 is newer") || strings.Contains(before, "Apply it") || !exists(filepath.Join(out, place, asideFolder(2),
-		"scale_small.h")) {
+	if !strings.HasPrefix(before, "# scale, small: apply, before the kernel was changed\n\n"+
+		"The kernel has changed since: study 5 was tuned from the newer sources. ") ||
+		strings.Contains(before, "Apply it") || !exists(filepath.Join(out, place, asideFolder(2), "scale_small.h")) {
 		t.Error(before)
 	}
 	if page := read(place, asideFolder(2), HTMLName); strings.Contains(page, "How to apply") ||
-		!strings.Contains(page, "study 5 is newer") {
+		!strings.Contains(page, "study 5 was tuned from the newer sources") {
 		t.Error("the HTML page of study 2 offers to apply it")
 	}
 	study.Source = exampleStudy(t).Source

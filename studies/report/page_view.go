@@ -73,7 +73,8 @@ func (v *View) Finalists() Figure {
 			})
 	}
 	return Whiskers("How sure the times are",
-		"The median over rounds and its 95 % interval; where intervals overlap, either may be faster. The winner is blue.",
+		"The median over rounds and its 95 % interval; the speedups, which compare "+
+			"round by round, decide where these overlap. The winner is blue.",
 		all)
 }
 

@@ -292,6 +292,49 @@ func TestAdviceAboutTheOnlyPoint(t *testing.T) {
 	if got := advise(s); got.Verdict != Unconfirmed || !strings.Contains(got.Sentence, "Nothing but the default") {
 		t.Errorf("%+v", got)
 	}
+	s.Search.OK = 2
+	for codes, want := range map[string]string{"aa": "All points that passed have the machine code", "ab": "compared with"} {
+		s.trials = nil
+		for _, code := range codes {
+			s.trials = append(s.trials, trial.Trial{Finished: true, Outcome: objective.Outcome{Binary: string(code)}})
+		}
+		if got := advise(s); !strings.Contains(got.Sentence, want) {
+			t.Errorf("%s: %+v", codes, got)
+		}
+	}
+	s.Search.OK, s.Search.Failed, s.Study.Ended = 1, 1, trial.UsedUp
+	if got := advise(s); got.Verdict != Keep || !strings.HasPrefix(got.Sentence, "Every other valid point was tried") {
+		t.Errorf("%+v", got)
+	}
+	s.Default = nil // it is what failed, and measuring longer does not help
+	if got := advise(s); got.Verdict != Unconfirmed || !strings.HasPrefix(got.Sentence, "The default has no time") {
+		t.Errorf("%+v", got)
+	}
+	s.Advice = advise(s)
+	if got := action(s); got != "read on the page what failed" {
+		t.Error(got)
+	}
+}
+
+// A default that came first is kept where nothing that was measured may be much faster.
+func TestADefaultThatCameFirst(t *testing.T) {
+	best, behind := 0.5, 0.0
+	for _, test := range []struct {
+		best *float64
+		high float64
+		want Verdict
+	}{{&best, 2.13, Unproven}, {&best, 1.08, Keep}, {&behind, math.Inf(1), Keep}, {nil, math.Inf(1), Keep}} {
+		s := &Summary{Default: &Timed{}, Winner: &Timed{Rounds: 6}}
+		s.Study.Options.Rounds = 10
+		s.Top = []Timed{{Best: test.best, SpeedupInterval: &stats.Interval{Low: 0.2, High: test.high}}}
+		if got := advise(s); got.Verdict != test.want || got.Verdict == Unproven &&
+			!strings.Contains(got.Sentence, "another point may be more than 10 % faster. pawl tune") {
+			t.Errorf("%+v: %+v", test, got)
+		}
+		if s.Winner.Rounds = 10; test.want == Unproven && !strings.Contains(s.Confirming(), "--rounds 20") {
+			t.Error(s.Confirming())
+		}
+	}
 }
 
 func TestAdvice(t *testing.T) {
@@ -327,12 +370,13 @@ func TestGainsAreCalledWhatTheyAre(t *testing.T) {
 		evidence Evidence
 		want     string
 	}{
-		{Evidence{Speedup: 0.97, Interval: stats.Interval{Low: 0.19, High: 1.38}}, "Nothing is decided: "},
+		{Evidence{Speedup: 0.97, Interval: stats.Interval{Low: 0.19, High: 1.38}},
+			"Nothing is decided: the gain may be below 5 % or above 10 %."},
 		{Evidence{Speedup: 1.02, Interval: stats.Interval{Low: 0.99, High: 1.04}}, "less than 5 % faster"},
 		{Evidence{Speedup: 1.07, Interval: stats.Interval{Low: 1.06, High: 1.08}},
 			"A small gain: apply it if that is cheap."},
 		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 1.03, High: 1.9}, Delta: 1},
-			"measured faster, but the 95 % interval begins below 5 %. Measure longer"},
+			"measured faster, but the 95 % interval includes gains below 5 %. Measure longer"},
 		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 1.5, High: 1.9}, Delta: 0.1}, "runs of both overlap"},
 		{Evidence{Speedup: 1.67, Interval: stats.Unbounded(), Least: 1.02, Rounds: 3, Needed: 8, Delta: 1},
 			"Promising, after 3 rounds of 8"},
@@ -340,7 +384,7 @@ func TestGainsAreCalledWhatTheyAre(t *testing.T) {
 			"Nothing is decided after 3 rounds of 8"},
 		{Evidence{Speedup: 0.98, Interval: stats.Unbounded(), Least: 0.9, Rounds: 3, Needed: 6},
 			"Nothing is decided after 3 rounds of 6"},
-		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 0.99, High: 1.9}}, "interval includes no gain at all"},
+		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 0.99, High: 1.9}}, "interval begins at 1× or below"},
 	} {
 		s.Evidence = &test.evidence
 		if got := advise(s); !strings.Contains(got.Sentence, test.want) {

@@ -8,6 +8,7 @@ import (
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/search/trial"
+	"pawl/studies"
 )
 
 // confirmation makes up a confirmation of the default and one more point.
@@ -103,6 +104,11 @@ func TestPlainVariationIsPrintedAndWarnedOf(t *testing.T) {
 	if len(s.Warnings) == 0 ||
 		!strings.Contains(strings.Join(s.Warnings, "\n"), "the default's by 34 % (robust CV 0 %)") {
 		t.Errorf("%q", s.Warnings)
+	}
+	s.Study.Backend = studies.Replay // no program is to be closed for a record
+	if got := strings.Join(warnings(s), "\n"); !strings.Contains(got, "Times vary, the default's by 34 %") ||
+		strings.Contains(got, "Close other programs") {
+		t.Error(got)
 	}
 	if text := rendered(t, Markdown, s); !strings.Contains(text, "| 33.8 % (0.0 %) |") {
 		t.Error("the page does not show the plain CV")

@@ -30,8 +30,8 @@ func Text(w io.Writer, s *Summary, files Files) error {
 		for _, note := range s.Gate.Notes {
 			fmt.Fprintf(w, "Note: %s\n", escape.Line(note))
 		}
-	} else if s.Suggestion != nil {
-		fmt.Fprintln(w, ungated(s))
+	} else if text := ungated(s); text != "" {
+		fmt.Fprintln(w, text)
 	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "Note: %s\n", escape.Line(warning))

@@ -2,11 +2,13 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/search/trial"
 )
 
 // Advice is what to do with a study's result.
@@ -58,23 +60,28 @@ func advise(s *Summary) Advice {
 		return Advice{Unconfirmed, "The study ended before any trial did."}
 	case len(s.Top) == 0 && s.Default == nil:
 		return Advice{Nothing, "No point passed every stage, so there is nothing to suggest. See what failed below."}
-	case s.Winner == nil && s.Default != nil && s.Study.Space.Valid == 1:
+	case s.Default == nil:
+		return Advice{Unconfirmed, "The default has no time, so there is nothing to compare with. See what failed below."}
+	case s.Winner == nil && s.Study.Space.Valid == 1:
 		return Advice{Keep, "The default is the only valid point."}
-	case s.Winner == nil && s.Default != nil && s.Search.OK > 1 && s.Search.Same == s.Search.OK-1:
+	case s.Winner == nil && s.Search.OK > 1 && s.sameCode():
 		return Advice{Keep, "All points that passed have the machine code of the default: there is nothing to choose from."}
-	case s.Winner == nil && s.Default != nil && s.Search.OK == 1:
+	case s.Winner == nil && s.Search.OK == 1 && s.Study.Ended == trial.UsedUp:
+		return Advice{Keep, "Every other valid point was tried and failed. See what failed below."}
+	case s.Winner == nil && s.Search.OK == 1:
 		return Advice{Unconfirmed, "Nothing but the default has a time so far: search longer (--trials, --budget)."}
 	case s.Winner == nil:
 		return Advice{Unconfirmed,
 			fmt.Sprintf("The study ended before its best points were compared with the default %s: apply "+
 				"nothing yet. %s", inRounds(s.Study), s.confirms("confirms them"))}
-	case s.Default == nil:
-		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
 	case e == nil && s.Winner.Rounds < stats.FewestForInterval:
 		return Advice{Unproven, fmt.Sprintf("The default came first, in %d rounds of %d. %s", s.Winner.Rounds,
 			stats.FewestForInterval, s.confirms("goes on"))}
+	case e == nil && slices.ContainsFunc(s.Top, Timed.mayBeFaster):
+		return Advice{Unproven, fmt.Sprintf("Nothing is decided: the default came first, and another point may be more than "+
+			"%s %s. %s", page.WholePercent(claimSpeedup-1), s.better(), s.confirms("measures longer"))}
 	case e == nil:
-		return Advice{Keep, "The default is the best point that was found. Change nothing."}
+		return Advice{Keep, "Nothing clearly better than the default was found. Change nothing."}
 	case !e.Interval.Bounded() && e.Speedup >= noiseSpeedup && e.Least > 1:
 		return Advice{Promising,
 			fmt.Sprintf("Promising, after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("confirms it"))}
@@ -82,15 +89,16 @@ func advise(s *Summary) Advice {
 		return Advice{Unproven,
 			fmt.Sprintf("Nothing is decided after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("goes on"))}
 	case e.Speedup < noiseSpeedup && e.Interval.High >= claimSpeedup:
-		return Advice{Unproven, "Nothing is decided: the 95 % interval reaches from no gain to a large one. On a quieter " +
-			"machine if you can, " + s.confirms("measures longer")}
+		return Advice{Unproven,
+			fmt.Sprintf("Nothing is decided: the gain may be below %s or above %s. %s", page.WholePercent(noiseSpeedup-1),
+				page.WholePercent(claimSpeedup-1), s.confirms("measures longer"))}
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise,
 			fmt.Sprintf("The best point is less than %s %s than the default, which is probably noise: not worth applying.",
 				page.WholePercent(noiseSpeedup-1), s.better())}
 	case e.Interval.Low <= 1:
 		return Advice{Unproven,
-			fmt.Sprintf("The best point measured %s, but the 95 %% interval includes no gain at all: do not apply it yet. %s",
+			fmt.Sprintf("The best point measured %s, but the 95 %% interval begins at 1× or below: do not apply it yet. %s",
 				s.better(), s.confirms("measures longer"))}
 	case e.Speedup >= claimSpeedup && e.Interval.Low > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply,
@@ -103,6 +111,22 @@ func advise(s *Summary) Advice {
 			fmt.Sprintf("The best point measured %s, but %s. Measure longer (--rounds, --budget), or apply it if that is "+
 				"cheap.", s.better(), e.reservation())}
 	}
+}
+
+// sameCode reports whether all points that passed have the same machine code.
+func (s *Summary) sameCode() bool {
+	codes := map[string]bool{}
+	for _, t := range s.trials {
+		if t.OK() {
+			codes[t.Outcome.Binary] = true
+		}
+	}
+	return len(codes) == 1 && !codes[""]
+}
+
+// mayBeFaster reports whether a finalist's interval reaches to a gain worth claiming. One that was left behind is slower.
+func (t Timed) mayBeFaster() bool {
+	return t.Best != nil && *t.Best > 0 && t.SpeedupInterval != nil && t.SpeedupInterval.High >= claimSpeedup
 }
 
 // Figures are the winner's in one line: before, after, and the speedup with its interval; empty where there is none.
@@ -122,6 +146,8 @@ func (s *Summary) Confirming() string {
 		rounds = e.Needed
 	} else if e != nil {
 		rounds = 2 * e.Rounds
+	} else if s.Winner != nil && s.Winner.Rounds >= rounds {
+		rounds = 2 * s.Winner.Rounds
 	}
 	if planned := s.Study.Options.Rounds; planned > 0 && planned < rounds {
 		words = append(words, "--rounds", fmt.Sprint(rounds))
@@ -147,7 +173,7 @@ func (e *Evidence) reservation() string {
 	if e.Interval.Low > noiseSpeedup {
 		return "single runs of both overlap"
 	}
-	return "the 95 % interval begins below " + page.WholePercent(noiseSpeedup-1)
+	return "the 95 % interval includes gains below " + page.WholePercent(noiseSpeedup-1)
 }
 
 // Usable reports whether there is a winner to apply. One that is only promising is applied by force alone.

@@ -55,9 +55,12 @@ func warnings(s *Summary) []string {
 	}
 	if len(noisy) > 0 {
 		slices.Sort(noisy)
-		found = append(found,
-			fmt.Sprintf("The machine is noisy: times vary, %s. Close other programs and measure again before trusting small "+
-				"differences.", strings.Join(noisy, ", ")))
+		text := fmt.Sprintf("Times vary, %s.", strings.Join(noisy, ", "))
+		if ranHere(s.Study) {
+			text = "The machine is noisy: times vary" + strings.TrimPrefix(text, "Times vary") + " Close other programs and " +
+				"measure again before trusting small differences."
+		}
+		found = append(found, text)
 	}
 	if p := s.Study.Environment.Programs; p != nil && len(p.Check) == 0 {
 		found = append(found,
@@ -67,7 +70,8 @@ func warnings(s *Summary) []string {
 		found = append(found, fmt.Sprintf("This is a rough answer: %v are little time for a search.",
 			budget.Round(time.Second)))
 	}
-	if s.Advice.Verdict.Usable() && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 && s.Study.Ended != trial.Stopped {
+	if s.Advice.Verdict.Usable() && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 &&
+		s.Study.Ended != trial.Stopped && s.Study.Backend != studies.Ask {
 		found = append(found, "What each change is worth was not measured: too little time was left (--budget).")
 	}
 	if s.Winner == nil && len(s.Top) > 0 {
@@ -127,7 +131,7 @@ func tooClose(s *Summary) string {
 			near = append(near, fmt.Sprint(i+1))
 		}
 	}
-	unclear := "No finalist is the fastest with a probability of 50 %"
+	unclear := "No finalist is the fastest with a probability of at least 50 %"
 	if len(near) < 2 {
 		return unclear + ": measure longer (--rounds, --budget)."
 	}

@@ -64,7 +64,11 @@ func Interruptible(ctx context.Context, env Environment, stderr io.Writer,
 		case <-i.finished:
 		case <-time.After(politeness):
 		}
-		say(env.Stderr, "\nleft; "+again+" goes on\n") // the bars are not drawn again
+		text := "left before the search began"
+		if i.Polite.Load() {
+			text = "left; " + again + " goes on"
+		}
+		say(env.Stderr, "\n"+text+"\n") // the bars are not drawn again
 		os.Exit(ExitInterrupted)
 	}()
 	return running, i, func() {

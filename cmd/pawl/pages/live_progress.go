@@ -31,6 +31,10 @@ type watched struct {
 	pulse   studies.Pulse
 	trials  []trial.Trial
 	rounds  []trial.Round
+	// after counts the rounds that came after the search. Searched says that what was recorded last is one of them:
+	// trials that are still pending were abandoned.
+	after    int
+	searched bool
 }
 
 type progress struct {
@@ -84,11 +88,16 @@ func (w *watched) refresh(ctx context.Context, store *studies.Store, id int64) (
 			return false, err
 		}
 	}
+	before := w.after
 	if pulse.Rounds != w.pulse.Rounds {
 		if w.rounds, err = store.Rounds(ctx, id); err != nil {
 			return false, err
 		}
+		w.after = len(slices.DeleteFunc(slices.Clone(w.rounds),
+			func(r trial.Round) bool { return r.Phase == trial.SecondLook }))
 	}
+	asked := pulse.Trials > w.pulse.Trials || pulse.Finished > w.pulse.Finished
+	w.searched = w.after > before || w.searched && !asked
 	w.store, w.pulse, w.trials = store, pulse, trials
 	return true, nil
 }
@@ -109,6 +118,8 @@ func (w *watched) progress() progress {
 	fastest := 0.0
 	for i, t := range w.trials {
 		switch {
+		case !t.Finished && w.searched:
+			continue
 		case !t.Finished:
 			p.Pending = append(p.Pending, t.Point)
 			continue
@@ -157,7 +168,7 @@ func (p *progress) phase(w *watched) {
 			number = max(number, r.Number+1)
 		}
 	}
-	if last != "" && len(p.Pending) == 0 {
+	if last != "" && w.searched {
 		p.Phase = "confirming the finalists in fresh processes"
 		if last == trial.Ablation {
 			p.Phase = "measuring what each change is worth"

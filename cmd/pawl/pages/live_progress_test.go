@@ -40,11 +40,13 @@ func stream(t *testing.T, lines *bufio.Scanner, event, part string) string {
 func TestEventsTellOfEachTrial(t *testing.T) {
 	path, store := database(t)
 	id := add(t, store, head("scale", "small", "CPU"), 5, false)
+	s := serving(t, path)
+	wants(t, mustGet(t, s, "/studies/1"),
+		"has not ended: <code>pawl tune scale --workload small --resume</code> resumes it")
 	unlock, err := store.Lock(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serving(t, path)
 	wants(t, mustGet(t, s, "/studies/1"), `data-events="/studies/1/events"`, "searching, 5 of 100 trials")
 	if page := mustGet(t, s, "/studies/1"); strings.Contains(page, "ended") ||
 		!strings.Contains(page, "<title>running · Study 1: scale, small") {
@@ -121,6 +123,14 @@ func TestPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, string(live), "confirming the finalists in fresh processes, 8 of 10 rounds", `value="0.800"`)
+	// A trial that the search abandoned is not being compiled.
+	if err := store.Recorder(id).Started(trial.Trial{Number: 20, Point: pointOf(t, 20)}); err != nil {
+		t.Fatal(err)
+	}
+	if live, _, err = s.update(t.Context(), id, studies.Pulse{}); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, string(live), "8 of 10 rounds", "<dt>compiling or measuring</dt><dd>nothing</dd>")
 	_, pulse, err := s.update(context.Background(), id, studies.Pulse{})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"pawl/internal/escape"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -49,8 +50,9 @@ type studyPage struct {
 	ID      int64
 	Heading string
 	Running bool
-	// Interrupted says that nobody runs it, and it has not ended.
+	// Interrupted says that nobody runs it, and it has not ended; Resume is the command that resumes it.
 	Interrupted bool
+	Resume      string
 	Live        template.HTML
 	Body        template.HTML
 	Trials      int
@@ -73,7 +75,7 @@ func (s *Server) study(r *http.Request) (page, error) {
 	if data.Running, err = store.Running(id); err != nil {
 		return page{}, err
 	}
-	data.Interrupted = !data.Running && summary.Study.Ended == ""
+	data.Interrupted, data.Resume = !data.Running && summary.Study.Ended == "", escape.Shell(summary.Study.Resume()...)
 	if data.Running { // there is no verdict yet
 		data.Body, state = "", "running"
 		live, _, err := s.update(ctx, id, studies.Pulse{Trials: -1})

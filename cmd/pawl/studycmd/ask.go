@@ -80,7 +80,7 @@ func (o *askOptions) flags() []cli.Flag {
 
 func runAsk(ctx context.Context, env console.Environment, o askOptions) error {
 	signal.Ignore(syscall.SIGPIPE) // an asker that is gone is the end of the input, and the report is still written
-	ctx, interruption, done := console.Interruptible(ctx, env, env.Stderr, "pawl ask --resume")
+	ctx, interruption, done := console.Interruptible(ctx, env, env.Stderr, "the same command with --resume")
 	defer done()
 	pages := func(ctx context.Context, store *studies.Store, study int64) (*report.Summary, string, error) {
 		summary, files, err := report.Publish(ctx, store, o.Out, study)

@@ -94,7 +94,7 @@ func runDispatch(ctx context.Context, env console.Environment, o dispatchOptions
 		return err
 	}
 	defer store.Close()
-	ctx, interruption, done := console.Interruptible(ctx, env, env.Stderr, escape.Shell("pawl", "dispatch", name))
+	ctx, interruption, done := console.Interruptible(ctx, env, env.Stderr, "the same command")
 	defer done()
 	interruption.Polite.Store(true)
 	plan, err := dispatch.Run(ctx, store, dispatch.Options{

@@ -164,7 +164,7 @@ func (o *tuneOptions) orderSeed() uint64 {
 
 func runTune(ctx context.Context, env console.Environment, o tuneOptions) error {
 	shown := &latestDisplay{}
-	ctx, interruption, done := console.Interruptible(ctx, env, shown, "pawl tune --resume")
+	ctx, interruption, done := console.Interruptible(ctx, env, shown, "the same command with --resume")
 	defer done()
 	if tune.SeveralWorkloads(o.Workload) && o.Backend != tune.Replay {
 		return tuneWorkloads(ctx, env, o, shown, interruption)

@@ -1,6 +1,7 @@
 package studycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective/devices"
+	"pawl/search"
 	"pawl/studies/report"
 	"pawl/studies/tune"
 )
@@ -60,7 +62,8 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 			env.Notice(fmt.Sprintf("workload %s: %v", name, err))
 			failed = append(failed, name)
 		}
-		if verdict == report.Unconfirmed || verdict == report.Nothing {
+		switch verdict {
+		case report.Unconfirmed, report.Nothing, report.Promising, report.Unproven:
 			unconfirmed = append(unconfirmed, name)
 		}
 		fmt.Fprintln(env.Stdout)
@@ -70,14 +73,17 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 			strings.Join(failed, ", "))
 	}
 	if !o.JSON && len(names) > 1 {
-		o.printNext(env, unconfirmed)
+		if each := cmp.Or(budget, search.DefaultBudget); budget > 0 || o.Trials == 0 {
+			budget = 2 * each * time.Duration(len(unconfirmed)) // of which each has used its part
+		}
+		o.printNext(env, unconfirmed, budget)
 	}
 	return console.Answered(code)
 }
 
-// printNext says what to do after several workloads were tuned.
-func (o tuneOptions) printNext(env console.Environment, unconfirmed []string) {
-	command := func(name, workloads string) string {
+// printNext says what to do after several workloads were tuned: confirm the rest within a budget, or choose among all.
+func (o tuneOptions) printNext(env console.Environment, unconfirmed []string, budget time.Duration) {
+	command := func(name, workloads string, more ...string) string {
 		words := []string{"pawl", name}
 		if o.kernel != "" {
 			words = append(words, o.kernel)
@@ -85,15 +91,16 @@ func (o tuneOptions) printNext(env console.Environment, unconfirmed []string) {
 		if workloads != tune.AllWorkloads {
 			words = append(words, "--workload", workloads)
 		}
-		return escape.Shell(words...)
+		return escape.Shell(append(words, more...)...)
 	}
-	if len(unconfirmed) > 0 {
-		again := command("tune", strings.Join(unconfirmed, ","))
-		fmt.Fprintf(env.Stdout,
-			"No winner is confirmed for %s: where nothing failed, a larger --budget gives one. Next: %s\n",
-			strings.Join(unconfirmed, ", "), again)
+	if len(unconfirmed) == 0 {
+		fmt.Fprintf(env.Stdout, "Next, the few points that are worth shipping: %s\n", command("dispatch", o.Workload))
 		return
 	}
-	fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n",
-		command("dispatch", o.Workload))
+	more := []string{"--resume"}
+	if budget > 0 {
+		more = append(more, "--budget", budget.Round(time.Second).String())
+	}
+	fmt.Fprintf(env.Stdout, "No winner is confirmed for %s. Where nothing failed, this measures longer: %s\n",
+		strings.Join(unconfirmed, ", "), command("tune", strings.Join(unconfirmed, ","), more...))
 }
