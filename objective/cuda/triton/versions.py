@@ -4,6 +4,7 @@ import functools
 import re
 import subprocess
 import sys
+import tempfile
 
 try:
     import triton
@@ -18,6 +19,8 @@ except ImportError as error:
 import triton.backends.nvidia.compiler as nvidia
 import triton.compiler.compiler
 import triton.runtime.cache
+from triton._C import libtriton
+from triton._C.libtriton import ir, llvm
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.errors import CompilationError
@@ -51,6 +54,50 @@ class Recorder:
 
 recorder = Recorder()
 nvidia.subprocess = recorder
+
+
+def excerpt(path, names):
+    """A library with nothing but some functions of another, and what they call. The file has no name that could stay
+    behind when this process is killed."""
+    file, context, lowered = tempfile.TemporaryFile("w+"), ir.context(), llvm.context()
+    where = f"/proc/self/fd/{file.fileno()}"
+    ir.load_dialects(context)
+    libtriton.nvidia.load_dialects(context)
+    # Linking gives each function its type.
+    file.write("".join(f"llvm.func @{name}()\n" for name in names))
+    file.flush()
+    module = llvm.to_module(ir.parse_mlir_module(where, context), lowered)
+    llvm.link_extern_libs(module, [path])
+    text = re.sub(rf"^define internal (.*@({'|'.join(names)})\()", r"define \1", str(module), flags=re.M)
+    del module  # before its context
+    file.seek(0)
+    file.truncate()
+    file.write(text)
+    file.flush()
+    return file, where
+
+
+class Linker:
+    """Stands in for the module llvm in Triton's backend, which reads all of libdevice for each kernel that calls
+    a function of it."""
+
+    excerpts = {}
+
+    def __getattr__(self, name):
+        return getattr(llvm, name)
+
+    def link_extern_libs(self, module, paths):
+        try:
+            called = sorted(f.name for f in module.get_functions() if f.is_declaration() and f.name.startswith("__nv_"))
+            key = (*paths, *called)
+            if key not in self.excerpts:
+                self.excerpts[key] = excerpt(*paths, called)
+            llvm.link_extern_libs(module, [self.excerpts[key][1]])
+        except Exception:
+            llvm.link_extern_libs(module, paths)
+
+
+nvidia.llvm = Linker()
 
 # The key of Triton's cache has a digest of its library, which takes each process half a second.
 # Every compilation has an empty cache of its own here. 3.4 has the key in the compiler's module.
