@@ -176,11 +176,7 @@ func (n *inspection) queueComparison(b *buffer) error {
 		return n.queuePart(b, part{arguments.Field{Binding: b.Binding, Lanes: 1}, b.element, 0}, reference.Tolerance)
 	}
 	for _, f := range b.Fields {
-		e, err := element.Named(f.Type)
-		if err == nil {
-			err = n.queuePart(b, part{f, e, b.Stride}, reference.Tolerance)
-		}
-		if err != nil {
+		if err := n.queuePart(b, part{f, f.Element(), b.Stride}, reference.Tolerance); err != nil {
 			return err
 		}
 	}

@@ -109,11 +109,7 @@ func (d *Device) outputs() ([][]byte, error) {
 		if err := d.context.ToHost(content, b.data); err != nil {
 			return nil, err
 		}
-		parts, err := b.Parts(content)
-		if err != nil {
-			return nil, err
-		}
-		outputs = append(outputs, parts...)
+		outputs = append(outputs, b.Parts(content)...)
 	}
 	return outputs, nil
 }

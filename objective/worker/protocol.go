@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 )
@@ -304,31 +305,21 @@ const unknownLimit = 1 << 20
 
 // outputSizes returns how many bytes each output of a load has; nil for a load that
 // names no arguments.
-func outputSizes(load Load) ([]int, error) {
+func outputSizes(load Load) []int {
 	if len(load.Arguments) == 0 {
-		return nil, nil
+		return nil
 	}
 	sizes := []int{}
 	for _, a := range load.Arguments {
-		if !a.Out {
-			continue
-		}
-		parts := []arguments.Binding{a}
-		if a.Fields != nil { // they come one by one
-			parts = nil
-			for _, f := range a.Fields {
-				parts = append(parts, f.Binding)
-			}
-		}
-		for _, part := range parts {
-			size, err := part.Bytes()
-			if err != nil {
-				return nil, err
-			}
-			sizes = append(sizes, size)
+		switch {
+		case !a.Out:
+		case a.Fields == nil:
+			sizes = append(sizes, a.Bytes())
+		default: // they come one by one
+			sizes = append(sizes, collect.Each(a.Fields, func(f arguments.Field) int { return f.Bytes() })...)
 		}
 	}
-	return sizes, nil
+	return sizes
 }
 
 // readPayloads reads outputs. Their sizes must be those that are known; a kernel
