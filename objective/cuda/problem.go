@@ -140,21 +140,10 @@ func (p *problem) upload(to driver.Address, size int, fill func([]byte) error) e
 }
 
 func (p *problem) identify(buffers set) error {
-	var inputs []*buffer
 	for _, b := range buffers.inputs() {
-		if err := p.device.support.queueChecksum(b.base, b.whole()); err != nil {
-			return err
-		}
-		inputs = append(inputs, b)
+		p.device.support.queueChecksum(b.base, b.whole(), func(f finding) { b.sum = f.bad })
 	}
-	sums, err := p.device.support.collect()
-	if err != nil {
-		return err
-	}
-	for i, b := range inputs {
-		b.sum = sums[i].bad
-	}
-	return nil
+	return p.device.support.collect()
 }
 
 // content is what inputs hold, and the right answers to it: an entry per
