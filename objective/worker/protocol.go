@@ -346,7 +346,7 @@ func readPayloads(r io.Reader, sizes, known []int) ([][]byte, error) {
 }
 
 // Comparison is how one output differs from the reference's, found by the
-// device itself.
+// device itself or in this process.
 type Comparison struct {
 	// Argument is the output's name.
 	Argument string `json:"argument"`
@@ -369,6 +369,15 @@ type Comparison struct {
 	// Undefined is the number of elements where the reference itself is not
 	// finite: the oracle is broken, unless inputs are such numbers.
 	Undefined int64 `json:"undefined,omitempty"`
+}
+
+func (c *Comparison) String() string {
+	text := fmt.Sprintf("%s[%d] is %s, the reference says %s; %d of %d elements wrong (%.3g %%), worst error %.3g",
+		c.Argument, c.First, c.Got, c.Want, c.Bad, c.Total, 100*float64(c.Bad)/float64(c.Total), float64(c.Worst))
+	if c.NotFinite > 0 {
+		text += fmt.Sprintf(", %d NaN or infinite", c.NotFinite)
+	}
+	return text
 }
 
 // Real is a number that may be infinite or not a number at all, which JSON has no
