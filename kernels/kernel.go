@@ -158,12 +158,7 @@ func (w Work) Varies(dims Dims) bool {
 func (w Work) For(dims Dims, point space.Point) (flops, bytes float64, err error) {
 	env := dims.Environment()
 	env.Set(point)
-	if w.Flops != nil {
-		if flops, err = w.Flops.Number(env); err != nil {
-			return 0, 0, err
-		}
-	}
-	if w.Bytes != nil {
+	if flops, err = w.Flops.Number(env); err == nil {
 		bytes, err = w.Bytes.Number(env)
 	}
 	return flops, bytes, err

@@ -125,9 +125,6 @@ func (f LaunchFormulas) At(env space.Environment) (d LaunchDimensions, err error
 	if d.Block, err = evaluate("block", f.Block, env); err != nil {
 		return d, err
 	}
-	if f.Shared == nil {
-		return d, nil
-	}
 	if d.Shared, err = f.Shared.Integer(env); err == nil && d.Shared < 0 {
 		err = fmt.Errorf("launch: %d bytes of shared memory", d.Shared)
 	}

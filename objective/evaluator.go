@@ -136,9 +136,9 @@ func (e *Evaluator) Beside(tool Backend, o Options) *Evaluator {
 }
 
 func newOracle(k *kernels.Kernel, b Backend, python *check.Python) *check.Oracle {
-	return check.NewOracle(k, func(ctx context.Context, given space.Point) (check.Module, error) {
+	return check.NewOracle(k, func(ctx context.Context, given space.Point) (Module, error) {
 		binary, err := b.Reference(ctx, given)
-		return binary.module(), err
+		return binary.Module, err
 	}, python)
 }
 
@@ -176,7 +176,7 @@ type Prepared struct {
 }
 
 func (p Prepared) subject() check.Subject {
-	return check.Subject{Point: p.Point, Module: p.Binary.module()}
+	return check.Subject{Point: p.Point, Module: p.Binary.Module}
 }
 
 // Prepare does what needs no device: preflight, compile, and plan the check.

@@ -43,7 +43,7 @@ func prepared(t *testing.T, point string) Prepared {
 	}
 	return Prepared{
 		Point:  p,
-		Binary: Binary{Digest: "code", File: "file", Size: 4096},
+		Binary: Binary{Digest: "code", Module: Module{File: "file"}, Size: 4096},
 		Spent:  Spent{Compile: 300 * time.Millisecond},
 	}
 }

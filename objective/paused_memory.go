@@ -26,8 +26,8 @@ type pausedBuffer struct {
 	content      []byte // of a renewed input, with the bytes between launches
 }
 
-func (m *pausedMemory) add(b arguments.Binding, size int) {
-	if b.IsBuffer() {
+func (m *pausedMemory) add(b arguments.Binding) {
+	if size := b.Bytes(); b.IsBuffer() {
 		m.buffers = append(m.buffers, pausedBuffer{Binding: b, size: size, stride: worker.Stride(size, b.Align)})
 	}
 }
@@ -72,27 +72,24 @@ func (w *stopwatch) arrange(ctx context.Context, pool uint64, seeds []uint64) (f
 func (b *pausedBuffer) of(launch int) []byte { return b.content[launch*b.stride:][:b.size] }
 
 // results reads what a launch has left, while nothing has run since. What cannot be read is zeros.
-func (m *pausedMemory) results(launch int) (outputs [][]byte, fault *worker.Fault, err error) {
+func (m *pausedMemory) results(launch int) (outputs [][]byte, fault *worker.Fault) {
 	for _, b := range m.buffers {
 		now := make([]byte, b.size)
 		_, _ = m.file.ReadAt(now, b.start+int64(launch*b.stride))
 		switch {
 		case b.Out:
-			parts, err := b.Parts(now)
-			if err != nil {
-				return nil, nil, err
-			}
-			outputs = append(outputs, parts...)
+			outputs = append(outputs, b.Parts(now)...)
 		case b.content != nil && !bytes.Equal(now, b.of(launch)):
-			return nil, &worker.Fault{Kind: worker.InputModified, Detail: b.Name}, nil
+			return nil, &worker.Fault{Kind: worker.InputModified, Detail: b.Name}
 		}
 	}
-	return outputs, nil, nil
+	return outputs, nil
 }
 
 func (w *stopwatch) results(ctx context.Context, launch int) ([][]byte, *worker.Fault, error) {
 	if w.paused != nil {
-		return w.paused.results(launch)
+		outputs, fault := w.paused.results(launch)
+		return outputs, fault, nil
 	}
 	result, fault, err := w.session.Collect(ctx, worker.Collect{Results: true, Launch: launch})
 	return result.Outputs, fault, err

@@ -48,7 +48,7 @@ func (byProgram) Load(_ context.Context, s check.Subject, _ check.Case) (worker.
 func (p byProgram) Check(ctx context.Context, s *worker.Session, plan check.Plan) (*worker.Fault, error) {
 	for i, load := range plan.Loads {
 		ended := s.Clock()
-		fault, err := p.Program.Check(ctx, Binary{Path: load.Module}, s.Allowed)
+		fault, err := p.Program.Check(ctx, Binary{Module: Module{Path: load.Module}}, s.Allowed)
 		ended()
 		if fault != nil || err != nil {
 			return fault, err

@@ -99,12 +99,8 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t 
 	}
 	size, paused := 0, &pausedMemory{}
 	for _, b := range bindings {
-		bytes, err := b.Bytes()
-		if err != nil {
-			return nil, err
-		}
-		size += bytes
-		paused.add(b, bytes)
+		size += b.Bytes()
+		paused.add(b)
 	}
 	cold := t.Caches != worker.Warm
 	if cold {

@@ -30,6 +30,8 @@ type study struct {
 	choices  [][]string // the values of each parameter as goptuna knows them
 	recorder Recorder
 	trials   []trial.Trial
+	asked    []int          // the positions in the pool of the trials' points
+	twins    map[string]int // the first trial of each machine code that ran, or the one that was disqualified
 	// forced are the points of the first trials, for which the sampler is not asked:
 	// the default, what earlier studies found good, and what an interrupted run has
 	// asked.
@@ -52,7 +54,7 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 	pool = pool.Growing()
 	s := &study{
 		pool: pool, view: sampler.NewView(pool), sampler: chooser, seed: options.Seed,
-		recorder: recorder, uniform: options.Sampler == "random", draws: map[int]bool{},
+		recorder: recorder, uniform: options.Sampler == "random", draws: map[int]bool{}, twins: map[string]int{},
 	}
 	s.view.Earlier = options.Earlier
 	// goptuna's parameters are all categorical, with the position of the value as the
@@ -111,11 +113,7 @@ func (s *study) nextToMeasure(trials []trial.Trial) int {
 		if s.draws[t.Number] {
 			return i
 		}
-		index, err := s.index(t.Number)
-		if err != nil {
-			panic(fmt.Sprintf("search: a pending trial is not in the pool: %v", err))
-		}
-		points = append(points, index)
+		points = append(points, s.asked[t.Number])
 	}
 	return sampler.NextToMeasure(s.sampler, s.view, points)
 }
@@ -155,7 +153,7 @@ func (s *study) propose() (trial.Trial, error) {
 	s.pool.Forget()
 	s.view.Ask(index)
 	trial := trial.Trial{Number: id, Point: s.pool.Point(index)}
-	s.trials = append(s.trials, trial)
+	s.trials, s.asked = append(s.trials, trial), append(s.asked, index)
 	return trial, nil
 }
 
@@ -217,10 +215,9 @@ func (s *study) finish(trial trial.Trial) error {
 
 // learn makes an outcome known to goptuna and to the samplers.
 func (s *study) learn(trial trial.Trial) error {
-	storage := s.goptuna.Storage
-	state := goptuna.TrialStateFail
+	storage, state, milliseconds := s.goptuna.Storage, goptuna.TrialStateFail, 0.0
 	if trial.OK() {
-		milliseconds := trial.Outcome.Milliseconds()
+		milliseconds = trial.Outcome.Milliseconds()
 		if math.IsNaN(milliseconds) || math.IsInf(milliseconds, 0) {
 			panic(fmt.Sprintf("search: trial %d has the time %v", trial.Number, milliseconds))
 		}
@@ -232,21 +229,17 @@ func (s *study) learn(trial trial.Trial) error {
 	if err := storage.SetTrialState(trial.Number, state); err != nil {
 		return err
 	}
-	index, err := s.index(trial.Number)
-	if err != nil {
-		return err
-	}
-	finished, err := storage.GetTrial(trial.Number)
-	if err != nil {
-		return err
-	}
 	spent := trial.Outcome.Spent
 	s.view.Observe(sampler.Observation{
-		Index: index, Failed: finished.State == goptuna.TrialStateFail, Milliseconds: finished.Value,
+		Index: s.asked[trial.Number], Failed: !trial.OK(), Milliseconds: milliseconds,
 		Seconds: (spent.Compile + spent.Check + spent.Measure).Seconds(),
 	})
 	s.trials[trial.Number] = trial
 	s.elapsed = max(s.elapsed, trial.Elapsed)
+	ran := trial.OK() || trial.Outcome.Failure.Stage == objective.Fuzz
+	if _, met := s.twins[trial.Outcome.Binary]; !met && ran && trial.Outcome.Binary != "" {
+		s.twins[trial.Outcome.Binary] = trial.Number
+	}
 	return nil
 }
 
@@ -269,22 +262,21 @@ func (s *study) index(number int) (int, error) {
 
 // disqualify turns a finished trial into a failure, durably first. goptuna and the samplers
 // see it: what a wrong result has to offer must not attract them.
-func (s *study) disqualify(number int, failure *objective.Failure) (trial.Trial, error) {
+func (s *study) disqualify(number int, failure *objective.Failure) error {
 	err := s.recorder.Disqualified(number, failure)
 	if err == nil {
 		err = s.fail(number)
 	}
-	var index int
-	if err == nil {
-		index, err = s.index(number)
-	}
 	if err != nil {
-		return trial.Trial{}, fmt.Errorf("disqualifying trial %d: %w", number, err)
+		return fmt.Errorf("disqualifying trial %d: %w", number, err)
 	}
 	trial := &s.trials[number]
 	trial.Outcome.Failure, trial.Outcome.Samples = failure, nil
-	s.view.Fail(index)
-	return *trial, nil
+	s.view.Fail(s.asked[number])
+	if _, met := s.twins[trial.Outcome.Binary]; met {
+		s.twins[trial.Outcome.Binary] = number
+	}
+	return nil
 }
 
 // fail makes goptuna's finished trial a failed one. Its storage refuses to change what is

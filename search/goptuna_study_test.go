@@ -73,8 +73,7 @@ func TestADisqualifiedTrialIsNotTheBest(t *testing.T) {
 		if !found || best.Number != want || s.pool.Point(seen.Index) != best.Point {
 			t.Fatalf("the best is %d (%s), the view's %s; want %d", best.Number, best.Point, s.pool.Point(seen.Index), want)
 		}
-		if _, err := s.disqualify(want, &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}); err !=
-			nil {
+		if err := s.disqualify(want, &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}); err != nil {
 			t.Fatal(err)
 		}
 	}

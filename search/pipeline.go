@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"pawl/objective"
@@ -31,11 +30,11 @@ type pipeline struct {
 	machine   Machine
 	evaluator Evaluator
 	options   Options
+	study     *study
 	spending  *trial.Spending
 	flights   []*flight // in the order asked
 	// nextToMeasure returns which of some prepared trials is measured first.
 	nextToMeasure func([]trial.Trial) int
-	known         known
 }
 
 func (p *pipeline) launch(ctx context.Context, trial trial.Trial) {
@@ -57,9 +56,10 @@ func (p *pipeline) measure(ctx context.Context) {
 			return
 		}
 		f.measured = make(chan struct{})
+		evaluate := p.evaluation(f.result)
 		p.machine.Measure(func() time.Duration {
 			if f.err == nil {
-				f.outcome, f.failed = p.evaluate(ctx, f.result)
+				f.outcome, f.failed = evaluate(ctx)
 			}
 			return f.outcome.Spent.Check + f.outcome.Spent.Measure
 		}, func() { close(f.measured) })
@@ -164,65 +164,19 @@ func (p *pipeline) drain() {
 	p.flights = nil
 }
 
-// evaluate measures a point, unless the same machine code was measured before.
-func (p *pipeline) evaluate(ctx context.Context, point objective.Prepared) (objective.Outcome, error) {
-	if twin, found := p.known.twin(point.Binary.Digest); found && point.Failure == nil {
-		outcome := twin.Outcome
-		outcome.SameAs = twin.Point.String()
+// evaluation returns what measures a point by what is known now, unless the same machine code was measured before.
+func (p *pipeline) evaluation(point objective.Prepared) func(context.Context) (objective.Outcome, error) {
+	if twin, found := p.study.twins[point.Binary.Digest]; found && point.Failure == nil {
+		outcome := p.study.trials[twin].Outcome
+		outcome.SameAs = p.study.trials[twin].Point.String()
 		outcome.Spent = point.Spent
-		return outcome, nil
+		return func(context.Context) (objective.Outcome, error) { return outcome, nil }
 	}
-	return p.evaluator.Measure(ctx, point, p.known.incumbent())
-}
-
-// known is what measuring needs to know of the trials finished so far. It is kept
-// beside the study, which goes on asking while points are measured, and is safe for
-// concurrent use.
-type known struct {
-	mu    sync.Mutex
-	best  float64                // the best time in milliseconds, 0 for none
-	twins map[string]trial.Trial // the first trial of each machine code that ran
-}
-
-func (k *known) finish(t trial.Trial) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !t.Finished {
-		return
+	incumbent := 0.0
+	if best, found := p.study.best(); found {
+		incumbent = best.Outcome.Milliseconds()
 	}
-	if t.OK() && (k.best == 0 || t.Outcome.Milliseconds() < k.best) {
-		k.best = t.Outcome.Milliseconds()
+	return func(ctx context.Context) (objective.Outcome, error) {
+		return p.evaluator.Measure(ctx, point, incumbent)
 	}
-	ran := t.OK() || t.Outcome.Failure.Stage == objective.Fuzz
-	if _, met := k.twins[t.Outcome.Binary]; met || !ran || t.Outcome.Binary == "" {
-		return
-	}
-	if k.twins == nil {
-		k.twins = map[string]trial.Trial{}
-	}
-	k.twins[t.Outcome.Binary] = t
-}
-
-// disqualify replaces a trial that failed the full check, and the best time.
-func (k *known) disqualify(t trial.Trial, best float64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.best = best
-	if _, met := k.twins[t.Outcome.Binary]; met {
-		k.twins[t.Outcome.Binary] = t
-	}
-}
-
-// incumbent returns the time to beat, 0 for none.
-func (k *known) incumbent() float64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.best
-}
-
-func (k *known) twin(digest string) (trial.Trial, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	t, found := k.twins[digest]
-	return t, found
 }

@@ -116,7 +116,7 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 		e.machine = newHere(options.Lanes)
 	}
 	e.pipeline = &pipeline{
-		machine: e.machine, evaluator: evaluator, options: options, spending: &e.spending,
+		machine: e.machine, evaluator: evaluator, options: options, study: study, spending: &e.spending,
 		nextToMeasure: study.nextToMeasure,
 	}
 	e.budget = &budget{total: options.Budget, elapsed: e.elapsed, study: study}
@@ -149,7 +149,6 @@ func (e *engine) search(ctx context.Context) error {
 	}
 	for _, t := range e.past.Trials {
 		e.observer.finish(t)
-		e.pipeline.known.finish(t)
 	}
 	for _, t := range running {
 		e.pipeline.launch(ctx, t)
@@ -207,7 +206,6 @@ func (e *engine) finishNext(ctx context.Context) error {
 	if err := timed(&e.spending.Storing, func() error { return e.study.finish(trial) }); err != nil {
 		return err
 	}
-	e.pipeline.known.finish(trial)
 	e.observer.finish(trial)
 	if err := timed(&e.spending.Confirming, func() error { return e.rehearse(ctx) }); err != nil {
 		return err
@@ -225,17 +223,11 @@ func (e *engine) finishNext(ctx context.Context) error {
 
 // disqualify takes a trial that passed the quick check out of the running.
 func (e *engine) disqualify(number int, failure *objective.Failure) error {
-	trial, err := e.study.disqualify(number, failure)
-	if err != nil {
-		return err
+	err := e.study.disqualify(number, failure)
+	if err == nil {
+		e.observer.failures[failure.Reason]++
 	}
-	best := 0.0
-	if fastest, found := e.study.best(); found {
-		best = fastest.Outcome.Milliseconds()
-	}
-	e.pipeline.known.disqualify(trial, best)
-	e.observer.failures[failure.Reason]++
-	return nil
+	return err
 }
 
 func (e *engine) record(round trial.Round) error {
@@ -281,7 +273,7 @@ func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Out
 		known := e.study.trials[i].Outcome
 		return known, confirm.SameBinary(known, p)
 	}
-	return e.pipeline.evaluate(ctx, p)
+	return e.pipeline.evaluation(p)(ctx)
 }
 
 // findIneffective looks for parameters that never change the machine code, as long as there is time.

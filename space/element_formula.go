@@ -69,11 +69,8 @@ func (f *Indexed) Clone() *Indexed {
 
 // Integer evaluates a formula of whole numbers for an element.
 func (f *Indexed) Integer(i int64, random float64) (int64, error) {
-	value, err := f.value(i, random)
-	if err != nil {
-		return 0, err
-	}
-	return int64(value.(int)), nil
+	n, err := as[int](f.value(i, random))
+	return int64(n), err
 }
 
 // Number evaluates a formula for an element to a finite number.

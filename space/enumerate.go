@@ -30,6 +30,7 @@ type checker struct {
 	left    int             // what the work may still cost, in branches
 	done    <-chan struct{} // ends the work early; nil for never
 	turns   int
+	err     error // what ended the work; nothing is looked at after it
 }
 
 // What an evaluation costs in branches, each of which takes about 20 ns: one whose
@@ -44,16 +45,16 @@ const (
 var ErrStopped = errors.New("stopped while looking for valid points")
 
 // spend takes a branch from what is left. It reports whether there was one.
-func (c *checker) spend() (bool, error) {
+func (c *checker) spend() bool {
 	if c.turns++; c.turns%(1<<12) == 0 {
 		select {
 		case <-c.done:
-			return false, ErrStopped
+			c.err = ErrStopped
 		default:
 		}
 	}
 	c.left--
-	return c.left >= 0, nil
+	return c.left >= 0 && c.err == nil
 }
 
 type table struct {
@@ -92,7 +93,7 @@ func newChecker(s *Space, remember bool) *checker {
 // holds for the row, of which the first depth+1 positions are bound. An
 // expression that fails on values which no earlier constraint has excluded is
 // an error of the manifest.
-func (c *checker) holds(row Row, depth int) (bool, error) {
+func (c *checker) holds(row Row, depth int) bool {
 	for _, t := range c.byDepth[depth] {
 		answer := unknown
 		index := 0
@@ -112,12 +113,13 @@ func (c *checker) holds(row Row, depth int) (bool, error) {
 		}
 		switch answer {
 		case broken:
-			return false, nil
+			return false
 		case fails:
-			return false, c.explain(t, row)
+			c.err = c.explain(t, row)
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
 func (c *checker) evaluate(t *table, row Row) verdict {
@@ -153,7 +155,7 @@ func (c *checker) explain(t *table, row Row) error {
 // walk visits the valid rows in lexicographic order until visit returns false
 // or the walk has cost more than the given number of branches. It reports
 // whether it came to the end. The row is reused: visit must copy it.
-func (c *checker) walk(branches int, visit func(Row) bool) (complete bool, err error) {
+func (c *checker) walk(branches int, visit func(Row) bool) (complete bool) {
 	c.left = branches
 	row := make(Row, len(c.space.params))
 	last := len(row) - 1
@@ -165,22 +167,21 @@ func (c *checker) walk(branches int, visit func(Row) bool) (complete bool, err e
 			depth--
 			continue
 		}
-		if ok, err := c.spend(); !ok {
-			return false, err
+		if !c.spend() {
+			return false
 		}
 		row[depth] = uint16(next[depth])
 		next[depth]++
-		ok, err := c.holds(row, depth)
-		if err != nil {
-			return false, err
-		}
 		switch {
-		case !ok:
+		case !c.holds(row, depth):
+			if c.err != nil {
+				return false
+			}
 		case depth < last:
 			depth++
 		case !visit(row):
-			return false, nil
+			return false
 		}
 	}
-	return true, nil
+	return true
 }

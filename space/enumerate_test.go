@@ -110,9 +110,9 @@ func TestRareSpaceIsGivenUpByItsCost(t *testing.T) {
 	s := rare(t)
 	c := newChecker(s, true)
 	evaluated := 0
-	complete, err := c.walk(1_000_000, func(Row) bool { evaluated++; return true })
-	if complete || err != nil {
-		t.Errorf("%v, %v", complete, err)
+	complete := c.walk(1_000_000, func(Row) bool { evaluated++; return true })
+	if complete || c.err != nil {
+		t.Errorf("%v, %v", complete, c.err)
 	}
 	if c.turns > 1_000_000/evaluationCost+2000 {
 		t.Errorf("%d branches with an evaluation each for the price of 1,000,000", c.turns)
@@ -134,15 +134,15 @@ func TestPoolStopsWhenNobodyWaits(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	// Each of the three ways to look for points heeds it.
-	for name, look := range map[string]func(*checker) error{
-		"walk":    func(c *checker) error { _, err := c.walk(1<<30, func(Row) bool { return true }); return err },
-		"sample":  func(c *checker) error { _, err := c.sample(100, 1<<30, rand.New(rand.NewPCG(1, 2))); return err },
-		"descend": func(c *checker) error { return c.descend(newRowSet(c.space), 100, 1<<30, rand.New(rand.NewPCG(1, 2))) },
+	for name, look := range map[string]func(*checker){
+		"walk":    func(c *checker) { c.walk(1<<30, func(Row) bool { return true }) },
+		"sample":  func(c *checker) { c.sample(100, 1<<30, rand.New(rand.NewPCG(1, 2))) },
+		"descend": func(c *checker) { c.descend(newRowSet(c.space), 100, 1<<30, rand.New(rand.NewPCG(1, 2))) },
 	} {
 		c := newChecker(rare(t), true)
 		c.done = done
-		if err := look(c); !errors.Is(err, ErrStopped) {
-			t.Errorf("%s: %v", name, err)
+		if look(c); !errors.Is(c.err, ErrStopped) {
+			t.Errorf("%s: %v", name, c.err)
 		}
 	}
 }

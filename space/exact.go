@@ -61,10 +61,7 @@ func (exactArithmetic) Visit(node *ast.Node) {
 	if !ok || exactly[binary.Operator] == "" || !isWhole(binary.Left) || !isWhole(binary.Right) {
 		return
 	}
-	call := &ast.CallNode{
-		Callee:    &ast.IdentifierNode{Value: exactly[binary.Operator]},
-		Arguments: []ast.Node{binary.Left, binary.Right},
-	}
+	call := callOf(exactly[binary.Operator], binary)
 	ast.Patch(node, call)
 	call.SetType(binary.Type()) // what it is part of is visited next
 }

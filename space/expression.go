@@ -61,33 +61,35 @@ func (e *Expression) Source() string { return e.source }
 func (e *Expression) Names() []string { return slices.Clone(e.names) }
 
 // Bool evaluates a condition.
-func (e *Expression) Bool(env Environment) (bool, error) {
-	result, err := e.run(env)
-	if err != nil {
-		return false, err
+func (e *Expression) Bool(env Environment) (bool, error) { return as[bool](e.run(env)) }
+
+// as is a result of the type that the compiler has checked.
+func as[T any](result any, err error) (value T, _ error) {
+	if err == nil {
+		value = result.(T)
 	}
-	return result.(bool), nil
+	return value, err
 }
 
-// Integer evaluates an integer formula.
+// Integer evaluates an integer formula. One that is not there is 0.
 func (e *Expression) Integer(env Environment) (int64, error) {
-	result, err := e.run(env)
-	if err != nil {
-		return 0, err
+	if e == nil {
+		return 0, nil
 	}
-	return int64(result.(int)), nil
+	n, err := as[int](e.run(env))
+	return int64(n), err
 }
 
-// Number evaluates a formula to a finite number.
+// Number evaluates a formula to a finite number. One that is not there is 0.
 func (e *Expression) Number(env Environment) (float64, error) {
+	if e == nil {
+		return 0, nil
+	}
 	result, err := e.run(env)
 	if err != nil {
 		return 0, err
 	}
-	x, ok := result.(float64)
-	if !ok {
-		x = float64(result.(int))
-	}
+	x := toFloat(result)
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0, fmt.Errorf("expression %q: the result is %v", e.source, x)
 	}
@@ -105,21 +107,30 @@ func (e *Expression) Text(env Environment) (string, error) {
 }
 
 func (e *Expression) run(env Environment) (any, error) {
-	if len(e.definitions) > 0 {
-		env = maps.Clone(env)
-		for _, d := range e.definitions {
-			value, err := runProgram(d.program, env)
-			if err != nil {
-				return nil, fmt.Errorf("expression %q: %s: %w", e.source, d.name, err)
-			}
-			env[d.name] = value
-		}
+	env, err := e.defined(env)
+	if err != nil {
+		return nil, err
 	}
 	result, err := runProgram(e.program, env)
 	if err != nil {
 		return nil, fmt.Errorf("expression %q: %w", e.source, err)
 	}
 	return result, nil
+}
+
+// defined adds the values of definitions.
+func (e *Expression) defined(env Environment) (Environment, error) {
+	if len(e.definitions) > 0 {
+		env = maps.Clone(env)
+	}
+	for _, d := range e.definitions {
+		value, err := runProgram(d.program, env)
+		if err != nil {
+			return nil, fmt.Errorf("expression %q: %s: %w", e.source, d.name, err)
+		}
+		env[d.name] = value
+	}
+	return env, nil
 }
 
 func runProgram(program *vm.Program, env Environment) (any, error) {
@@ -147,12 +158,8 @@ func compile(source string, types map[string]any, exact bool) (*vm.Program, erro
 		expr.EnableBuiltin("floor"), expr.EnableBuiltin("ceil"),
 		expr.EnableBuiltin("int"), expr.EnableBuiltin("float"),
 		expr.Patch(integerDivision{}), expr.Patch(realRemainder{}),
-		expr.Function("remainder", remainder,
-			new(func(int, int) int), new(func(float64, float64) float64),
-			new(func(int, float64) float64), new(func(float64, int) float64)),
-		expr.Function("divide", divide,
-			new(func(int, int) int), new(func(float64, float64) float64),
-			new(func(int, float64) float64), new(func(float64, int) float64)),
+		dividing("remainder", func(a, b int) int { return a % b }, math.Mod),
+		dividing("divide", func(a, b int) int { return a / b }, func(a, b float64) float64 { return a / b }),
 		expr.Function("cdiv", ceilingDivide, new(func(int, int) int)),
 		expr.Function("pow2", isPowerOfTwo, new(func(int) bool)),
 		expr.Function("sqrt", squareRoot, new(func(int) float64), new(func(float64) float64)),
@@ -163,12 +170,17 @@ func compile(source string, types map[string]any, exact bool) (*vm.Program, erro
 	}
 	program, err := expr.Compile(source, options...)
 	if err != nil {
-		if located, ok := errors.AsType[*file.Error](err); ok {
-			return nil, &ExpressionError{source, located.Column, located.Message}
-		}
-		return nil, &ExpressionError{source, 0, err.Error()}
+		return nil, mistake(source, err)
 	}
 	return program, nil
+}
+
+// mistake says where in a text the library has found one.
+func mistake(source string, err error) error {
+	if located, ok := errors.AsType[*file.Error](err); ok {
+		return &ExpressionError{source, located.Column, located.Message}
+	}
+	return &ExpressionError{source, 0, err.Error()}
 }
 
 // integerDivision turns every / into a call of divide, because the language's
@@ -177,10 +189,15 @@ type integerDivision struct{}
 
 func (integerDivision) Visit(node *ast.Node) {
 	if binary, ok := (*node).(*ast.BinaryNode); ok && binary.Operator == "/" {
-		ast.Patch(node, &ast.CallNode{
-			Callee:    &ast.IdentifierNode{Value: "divide"},
-			Arguments: []ast.Node{binary.Left, binary.Right},
-		})
+		ast.Patch(node, callOf("divide", binary))
+	}
+}
+
+// callOf is a call of a function with both sides of an operator.
+func callOf(function string, binary *ast.BinaryNode) *ast.CallNode {
+	return &ast.CallNode{
+		Callee:    &ast.IdentifierNode{Value: function},
+		Arguments: []ast.Node{binary.Left, binary.Right},
 	}
 }
 
@@ -190,41 +207,26 @@ type realRemainder struct{}
 func (realRemainder) Visit(node *ast.Node) {
 	if binary, ok := (*node).(*ast.BinaryNode); ok && binary.Operator == "%" && (!isWhole(binary.Left) ||
 		!isWhole(binary.Right)) {
-		ast.Patch(node, &ast.CallNode{
-			Callee:    &ast.IdentifierNode{Value: "remainder"},
-			Arguments: []ast.Node{binary.Left, binary.Right},
-		})
+		ast.Patch(node, callOf("remainder", binary))
 	}
-}
-
-func remainder(arguments ...any) (any, error) {
-	a, aInteger := arguments[0].(int)
-	b, bInteger := arguments[1].(int)
-	switch {
-	case toFloat(arguments[1]) == 0:
-		return nil, errDivisionByZero
-	case aInteger && bInteger:
-		return a % b, nil
-	}
-	return math.Mod(toFloat(arguments[0]), toFloat(arguments[1])), nil
 }
 
 var errDivisionByZero = errors.New("division by zero")
 
-func divide(arguments ...any) (any, error) {
-	a, aInteger := arguments[0].(int)
-	b, bInteger := arguments[1].(int)
-	if aInteger && bInteger {
-		if b == 0 {
+// dividing is a function with a denominator, of two integers or of numbers one of which may be a fraction.
+func dividing(name string, whole func(a, b int) int, other func(a, b float64) float64) expr.Option {
+	return expr.Function(name, func(arguments ...any) (any, error) {
+		a, aInteger := arguments[0].(int)
+		b, bInteger := arguments[1].(int)
+		switch {
+		case toFloat(arguments[1]) == 0:
 			return nil, errDivisionByZero
+		case aInteger && bInteger:
+			return whole(a, b), nil
 		}
-		return a / b, nil
-	}
-	denominator := toFloat(arguments[1])
-	if denominator == 0 {
-		return nil, errDivisionByZero
-	}
-	return toFloat(arguments[0]) / denominator, nil
+		return other(toFloat(arguments[0]), toFloat(arguments[1])), nil
+	}, new(func(int, int) int), new(func(float64, float64) float64), new(func(int, float64) float64),
+		new(func(float64, int) float64))
 }
 
 func toFloat(x any) float64 {
@@ -301,10 +303,7 @@ func freeNames(source string) ([]string, error) {
 	}
 	tree, err := parser.Parse(source)
 	if err != nil {
-		if located, ok := errors.AsType[*file.Error](err); ok {
-			return nil, &ExpressionError{source, located.Column, located.Message}
-		}
-		return nil, &ExpressionError{source, 0, err.Error()}
+		return nil, mistake(source, err)
 	}
 	collector := &nameCollector{names: map[string]bool{}, called: map[string]bool{}}
 	ast.Walk(&tree.Node, collector)
@@ -365,15 +364,10 @@ func checkResult(source string, program *vm.Program, want Result) error {
 
 // typeOf returns a zero value of the type that a program answers with.
 func typeOf(program *vm.Program) (any, error) {
-	switch kind := program.Node().Type().Kind(); kind {
-	case reflect.Int:
-		return 0, nil
-	case reflect.Float64:
-		return 0.0, nil
-	case reflect.Bool:
-		return false, nil
-	case reflect.String:
-		return "", nil
+	result := program.Node().Type()
+	switch kind := result.Kind(); kind {
+	case reflect.Int, reflect.Float64, reflect.Bool, reflect.String:
+		return reflect.Zero(result).Interface(), nil
 	default:
 		return nil, fmt.Errorf("a result of type %s", kind)
 	}

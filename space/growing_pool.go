@@ -87,7 +87,7 @@ func (p *Pool) beyond(row Row) (int, bool) {
 // be evaluated there is none.
 func (p *Pool) allows(row Row) bool {
 	for depth := range row {
-		if ok, err := p.growth.checker.holds(row, depth); err != nil || !ok {
+		if !p.growth.checker.holds(row, depth) {
 			return false
 		}
 	}

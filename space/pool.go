@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 )
 
 // ErrEmpty is returned when no point satisfies the constraints.
@@ -40,33 +41,25 @@ type PoolOptions struct {
 // Pool returns the valid points, all of them where the options allow it and a
 // sample otherwise. The default point is always among them.
 func (s *Space) Pool(options PoolOptions) (*Pool, error) {
-	limit := options.Points
-	limit = cmp.Or(limit, 2_000_000)
-	branches := options.Branches
-	branches = cmp.Or(branches, 200_000_000)
-	limit = min(limit, mostCells/len(s.params))
+	limit := min(cmp.Or(options.Points, 2_000_000), mostCells/len(s.params))
+	branches := cmp.Or(options.Branches, 200_000_000)
 	c := newChecker(s, true)
 	c.done = options.Done
 	var cells []uint16
-	complete, err := c.walk(branches, func(row Row) bool {
+	complete := c.walk(branches, func(row Row) bool {
 		if len(cells) >= limit*len(row) {
 			return false
 		}
 		cells = append(cells, row...)
 		return true
 	})
-	if err != nil {
-		return nil, err
+	if !complete { // what the walk has seen is one corner of the space: begin again at random
+		cells = c.sample(min(limit, 100_000), branches, rand.New(rand.NewPCG(options.Seed, 0x706f6f6c)))
 	}
-	if complete {
-		return newPool(s, cells, true)
+	if c.err != nil {
+		return nil, c.err
 	}
-	// What the walk has seen is one corner of the space: begin again at random.
-	cells, err = c.sample(min(limit, 100_000), branches, rand.New(rand.NewPCG(options.Seed, 0x706f6f6c)))
-	if err != nil {
-		return nil, err
-	}
-	return newPool(s, cells, false)
+	return newPool(s, cells, complete)
 }
 
 // mostCells bounds the memory of an enumeration, in positions of two bytes.
@@ -105,22 +98,11 @@ func (p *Pool) Point(i int) Point { return p.space.Point(p.Row(i)) }
 
 // Find returns the position of a row in the pool.
 func (p *Pool) Find(row Row) (int, bool) {
-	low, high := 0, p.Len()
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		switch slices.Compare(p.Row(middle), row) {
-		case 0:
-			return middle, true
-		case -1:
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	if p.growth != nil {
+	i, found := sort.Find(p.Len(), func(i int) int { return slices.Compare(row, p.Row(i)) })
+	if !found && p.growth != nil {
 		return p.beyond(row)
 	}
-	return low, false
+	return i, found
 }
 
 // Index returns the position of a point in the pool.

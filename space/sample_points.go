@@ -13,22 +13,17 @@ import (
 // point is equally likely. Where valid points are so rare that this runs dry,
 // the rest is found by descending with backtracking, which prefers points in
 // sparse branches but finds them.
-func (c *checker) sample(limit, branches int, rng *rand.Rand) ([]uint16, error) {
+func (c *checker) sample(limit, branches int, rng *rand.Rand) []uint16 {
 	found := newRowSet(c.space)
 	found.add(c.space.defaultRow())
 	row := make(Row, len(c.space.params))
 	c.left = branches
-	for found.len() < limit && c.left > 0 {
+	for found.len() < limit && c.left > 0 && c.err == nil {
 		depth, ok := 0, true
 		for ; ok && depth < len(row); depth++ {
-			if _, err := c.spend(); err != nil {
-				return nil, err
-			}
+			c.spend() // a point that was begun is finished
 			row[depth] = uint16(rng.IntN(len(c.space.params[depth].Values)))
-			var err error
-			if ok, err = c.holds(row, depth); err != nil {
-				return nil, err
-			}
+			ok = c.holds(row, depth)
 		}
 		if ok {
 			found.add(row)
@@ -38,49 +33,32 @@ func (c *checker) sample(limit, branches int, rng *rand.Rand) ([]uint16, error) 
 		}
 	}
 	if found.len() < min(limit, 100) {
-		if err := c.descend(found, limit, branches, rng); err != nil {
-			return nil, err
-		}
+		c.descend(found, limit, branches, rng)
 	}
-	return found.sorted(), nil
+	return found.sorted()
 }
 
 // descend adds rows by depth-first search with the values in random order,
 // starting over after each find.
-func (c *checker) descend(found *rowSet, limit, branches int, rng *rand.Rand) error {
+func (c *checker) descend(found *rowSet, limit, branches int, rng *rand.Rand) {
 	c.left = branches
 	row := make(Row, len(c.space.params))
-	var find func(depth int) (bool, error)
-	find = func(depth int) (bool, error) {
+	var find func(depth int) bool
+	find = func(depth int) bool {
 		for _, value := range rng.Perm(len(c.space.params[depth].Values)) {
-			if ok, err := c.spend(); !ok {
-				return false, err
+			if !c.spend() {
+				return false
 			}
 			row[depth] = uint16(value)
-			ok, err := c.holds(row, depth)
-			if err != nil {
-				return false, err
-			}
-			if !ok {
-				continue
-			}
-			if depth == len(row)-1 {
-				return true, nil
-			}
-			if done, err := find(depth + 1); done || err != nil {
-				return done, err
+			if c.holds(row, depth) && (depth == len(row)-1 || find(depth+1)) {
+				return true
 			}
 		}
-		return false, nil
+		return false
 	}
-	for found.len() < limit && c.left > 0 {
-		ok, err := find(0)
-		if err != nil || !ok {
-			return err
-		}
+	for found.len() < limit && c.left > 0 && find(0) {
 		found.add(row)
 	}
-	return nil
 }
 
 // rowSet collects distinct rows.

@@ -207,18 +207,18 @@ func (s *Scope) With(values Environment) *Scope {
 // Values returns what the text of an expression may refer to, without the names that the
 // environment does not have: the names themselves, and the values of definitions.
 func (e *Expression) Values(env Environment) (Environment, error) {
-	env, values := maps.Clone(env), Environment{}
+	all, err := e.defined(env)
+	if err != nil {
+		return nil, err
+	}
+	values := Environment{}
 	for _, name := range e.names {
-		if value, ok := env[name]; ok {
+		if value, ok := all[name]; ok {
 			values[name] = value
 		}
 	}
 	for _, d := range e.definitions {
-		value, err := runProgram(d.program, env)
-		if err != nil {
-			return nil, fmt.Errorf("expression %q: %s: %w", e.source, d.name, err)
-		}
-		env[d.name], values[d.name] = value, value
+		values[d.name] = all[d.name]
 	}
 	return values, nil
 }

@@ -151,40 +151,37 @@ type Bounds struct {
 }
 
 // Put writes a scalar to the start of b.
-func (b Binding) Put(to []byte) error {
+func (b Binding) Put(to []byte) {
 	for _, f := range b.Fields {
-		if err := f.Binding.Put(to[f.Offset:]); err != nil {
-			return err
-		}
+		f.Binding.Put(to[f.Offset:])
 	}
-	if b.Fields != nil {
-		return nil
+	switch e := b.Element(); {
+	case b.Fields != nil:
+	case e.Float:
+		e.Store(to, b.Value)
+	default:
+		e.PutInteger(to, b.Integer)
 	}
-	element, err := element.Named(b.Type)
+}
+
+// Element is the type of the numbers. A list binds known ones only.
+func (b Binding) Element() element.Type {
+	e, err := element.Named(b.Type)
 	if err != nil {
-		return err
+		panic("arguments: " + err.Error())
 	}
-	if element.Float {
-		element.Store(to, b.Value)
-	} else {
-		element.PutInteger(to, b.Integer)
-	}
-	return nil
+	return e
 }
 
 // Bytes is the size of a buffer; 0 for a scalar.
-func (b Binding) Bytes() (int, error) {
-	element, err := element.Named(b.Type)
-	return int(b.Count) * element.Size, err
-}
+func (b Binding) Bytes() int { return int(b.Count) * b.Element().Size }
 
 // Size is the size of one number of the argument, or of a structure, in bytes.
-func (b Binding) Size() (int, error) {
+func (b Binding) Size() int {
 	if b.Fields != nil {
-		return b.Stride, nil
+		return b.Stride
 	}
-	element, err := element.Named(b.Type)
-	return element.Size, err
+	return b.Element().Size
 }
 
 // Shape is the size of a buffer per dimension, with that of lanes last; nil for a scalar.

@@ -131,11 +131,15 @@ func (c *Content) Indexed(e element.Type) (*space.Indexed, error) {
 	for name, x := range c.Reals {
 		values[name] = x
 	}
-	want := space.Number
-	if !e.Float {
-		want = space.WholeNumber
+	return space.NewIndexed(c.Formula, values, c.Shape, result(e))
+}
+
+// result is what a formula of numbers of a type comes to.
+func result(e element.Type) space.Result {
+	if e.Float {
+		return space.Number
 	}
-	return space.NewIndexed(c.Formula, values, c.Shape, want)
+	return space.WholeNumber
 }
 
 // tryFormula evaluates a formula for the first element, the last one, and some between.
@@ -242,13 +246,11 @@ func (l List) bindRows(bindings []Binding, i int, env space.Environment) error {
 		return fmt.Errorf("%s has %d elements, more than %d rows of %d columns have", a.structure.into, c.Total, rows,
 			c.Longest)
 	}
-	if a.structure.skew != nil {
-		if c.Skew, err = a.structure.skew.Number(env); err != nil {
-			return err
-		}
-		if c.Skew < 0 || c.Skew > 10 {
-			return fmt.Errorf("a skew of %g: it is a number from 0, for rows of about the same length, to 10", c.Skew)
-		}
+	if c.Skew, err = a.structure.skew.Number(env); err != nil {
+		return err
+	}
+	if c.Skew < 0 || c.Skew > 10 {
+		return fmt.Errorf("a skew of %g: it is a number from 0, for rows of about the same length, to 10", c.Skew)
 	}
 	return a.Element.Fits(c.Total)
 }

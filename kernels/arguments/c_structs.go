@@ -185,22 +185,19 @@ func (f Field) Place(number int64, stride, size int) int64 {
 
 // Parts are the contents of a buffer that are compared by themselves: each field of a
 // structure, without what lies between them, or all of it.
-func (b Binding) Parts(content []byte) (parts [][]byte, err error) {
+func (b Binding) Parts(content []byte) (parts [][]byte) {
 	if len(b.Fields) == 0 {
-		return [][]byte{content}, nil
+		return [][]byte{content}
 	}
 	for _, f := range b.Fields {
-		size, err := f.Size()
-		if err != nil {
-			return nil, err
-		}
-		part := make([]byte, 0, len(content)/b.Stride*f.Lanes*size)
+		size := f.Lanes * f.Size()
+		part := make([]byte, 0, len(content)/b.Stride*size)
 		for at := f.Offset; at < len(content); at += b.Stride {
-			part = append(part, content[at:at+f.Lanes*size]...)
+			part = append(part, content[at:at+size]...)
 		}
 		parts = append(parts, part)
 	}
-	return parts, nil
+	return parts
 }
 
 // Join is the other direction of Parts for one field.

@@ -197,14 +197,10 @@ func (r Reader) indexFill(a *Argument, f fillEntry) (err error) {
 }
 
 func (r Reader) formulaFill(a *Argument, f fillEntry) (err error) {
-	want := space.Number
-	if !a.Element.Float {
-		want = space.WholeNumber
-	}
 	s := &structure{kind: a.Fill}
 	a.structure = s
 	if a.Fill == ConstantFill {
-		s.constant, err = document.Compile(r.Sizes, f.value, want)
+		s.constant, err = document.Compile(r.Sizes, f.value, result(a.Element))
 		return err
 	}
 	names := space.IndexNames(len(a.Shape))
@@ -214,6 +210,6 @@ func (r Reader) formulaFill(a *Argument, f fillEntry) (err error) {
 				"rename it", a.Name, name)
 		}
 	}
-	s.formula, err = document.Compile(r.Sizes.With(names), f.value, want)
+	s.formula, err = document.Compile(r.Sizes.With(names), f.value, result(a.Element))
 	return err
 }

@@ -95,12 +95,8 @@ func (r Reader) scalarArgument(a Argument, entry Entry) (Argument, error) {
 		return a, entry.Name.At.Errorf("argument %s is a scalar: out, inout, init, scratch, tolerance, fill, from, answer, "+
 			"families, large, range, align and tensormap belong to buffers", a.Name)
 	}
-	want := space.Number
-	if !a.Element.Float {
-		want = space.WholeNumber
-	}
 	var err error
-	a.Value, err = document.Compile(r.Sizes, entry.Value, want)
+	a.Value, err = document.Compile(r.Sizes, entry.Value, result(a.Element))
 	return a, err
 }
 
@@ -173,14 +169,10 @@ func (r Reader) valueRange(a *Argument, entry Entry) (err error) {
 		return entry.Name.At.Errorf("argument %s: range is two formulas over the sizes, the smallest and the largest "+
 			"number: [0, N - 1]", a.Name)
 	}
-	want := space.WholeNumber
-	if a.Element.Float {
-		want = space.Number
-	}
-	if a.Low, err = document.Compile(r.Sizes, entry.Range[0], want); err != nil {
+	if a.Low, err = document.Compile(r.Sizes, entry.Range[0], result(a.Element)); err != nil {
 		return err
 	}
-	a.High, err = document.Compile(r.Sizes, entry.Range[1], want)
+	a.High, err = document.Compile(r.Sizes, entry.Range[1], result(a.Element))
 	return err
 }
 

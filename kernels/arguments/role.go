@@ -7,7 +7,6 @@ import (
 
 	"pawl/kernels/document"
 	"pawl/kernels/element"
-	"pawl/space"
 )
 
 // What an argument is to a kernel, beside an input or an output:
@@ -101,11 +100,7 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 		return at.Errorf("argument %s: tolerance belongs to outputs", a.Name)
 	}
 	if a.Written() && entry.Init.Text != "" {
-		want := space.Number
-		if !a.Element.Float {
-			want = space.WholeNumber
-		}
-		if a.Init, err = document.Compile(r.Sizes, entry.Init, want); err != nil {
+		if a.Init, err = document.Compile(r.Sizes, entry.Init, result(a.Element)); err != nil {
 			return err
 		}
 	}

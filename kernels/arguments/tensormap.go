@@ -85,11 +85,9 @@ func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error
 	if l.Box, err = integers(a.TensorMap.Box, env); err != nil {
 		return l, err
 	}
-	base := int64(0)
-	if a.TensorMap.Base != nil {
-		if base, err = a.TensorMap.Base.Integer(env); err != nil {
-			return l, err
-		}
+	base, err := a.TensorMap.Base.Integer(env)
+	if err != nil {
+		return l, err
 	}
 	l.Base = base * int64(a.Element.Size)
 	switch {
@@ -113,9 +111,6 @@ func (m *TensorMap) wanted(env space.Environment) (bool, error) {
 
 // swizzle evaluates the width of the pattern.
 func (m *TensorMap) swizzle(env space.Environment) (int, error) {
-	if m.Swizzle == nil {
-		return 0, nil
-	}
 	width, err := m.Swizzle.Integer(env)
 	if err == nil && !slices.Contains(swizzles, width) {
 		err = fmt.Errorf("a swizzle of %d is not 0, 32, 64 or 128 bytes", width)

@@ -50,10 +50,7 @@ func Computed(argument arguments.Binding) bool {
 // Fill writes a buffer's content: the same for the same seed, argument and fill, whichever
 // process asks and however many cores it has.
 func (s *Source) Fill(buffer []byte, argument arguments.Binding, seed uint64) error {
-	element, err := element.Named(argument.Type)
-	if err != nil {
-		return err
-	}
+	element := argument.Element()
 	if argument.Seed != nil {
 		seed = *argument.Seed
 	}
@@ -106,11 +103,7 @@ func (s *Source) join(buffer []byte, argument arguments.Binding, seed uint64) er
 		buffer[i] = 0xa5
 	}
 	for _, f := range argument.Fields {
-		size, err := f.Bytes()
-		if err != nil {
-			return err
-		}
-		part := make([]byte, size)
+		part := make([]byte, f.Bytes())
 		if err := s.Fill(part, f.Binding, seed); err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 	"sync"
 
 	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 )
 
 // Recipe says how the content of a buffer is computed. An element depends on
@@ -77,10 +76,7 @@ const overflowing = 8
 
 // NewRecipe returns the recipe of an input.
 func NewRecipe(argument arguments.Binding, seed uint64) (Recipe, error) {
-	element, err := element.Named(argument.Type)
-	if err != nil {
-		return Recipe{}, err
-	}
+	element := argument.Element()
 	if argument.Seed != nil {
 		seed = *argument.Seed
 	}

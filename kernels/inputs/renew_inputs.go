@@ -53,10 +53,10 @@ func RenewalOf(b arguments.Binding) (Renewal, Pool) {
 	case Computed(b):
 		return Kept, Pool{}
 	}
-	e, err := element.Named(b.Type)
-	recipe, failed := NewRecipe(b, 0)
+	e := b.Element()
+	recipe, err := NewRecipe(b, 0)
 	switch {
-	case err != nil || failed != nil || recipe.Kind == Constant || recipe.Kind == Integers && recipe.Span == 0:
+	case err != nil || recipe.Kind == Constant || recipe.Kind == Integers && recipe.Span == 0:
 		return Kept, Pool{}
 	case !plain(recipe, e) || b.Count*int64(e.Size) > mostDrawn:
 		return Refilled, Pool{}
@@ -90,9 +90,9 @@ func structurePool(b arguments.Binding) (Renewal, Pool) {
 	}
 	p.Fields = nil
 	for _, f := range b.Fields {
-		e, err := element.Named(f.Type)
-		recipe, failed := NewRecipe(f.Binding, 0)
-		if err != nil || failed != nil || !e.Float || Computed(f.Binding) || !plain(recipe, e) {
+		e := f.Element()
+		recipe, err := NewRecipe(f.Binding, 0)
+		if err != nil || !e.Float || Computed(f.Binding) || !plain(recipe, e) {
 			return Kept, Pool{}
 		}
 		f.Count, f.Row = int64(p.Units*f.Lanes), 1

@@ -24,10 +24,7 @@ func Try(argument arguments.Binding, seed uint64) error {
 	if argument.Content == nil || argument.Content.Kind != arguments.FormulaFill {
 		return nil
 	}
-	element, err := element.Named(argument.Type)
-	if err != nil {
-		return err
-	}
+	element := argument.Element()
 	formula, err := argument.Content.Indexed(element)
 	if err == nil {
 		err = evaluate(nil, int(argument.Count), element, formula, newStream(seed, argument.Name))

@@ -67,11 +67,7 @@ func (o *Oracle) read(c Case, bindings []arguments.Binding) ([][]byte, error) {
 		if !b.Out {
 			continue
 		}
-		size, err := b.Bytes()
-		if err != nil {
-			return nil, err
-		}
-		content := make([]byte, size)
+		content := make([]byte, b.Bytes())
 		if err := source.Read(content, b.Answer); err != nil {
 			return nil, fmt.Errorf("the answer for %s: %w", b.Name, err)
 		}

@@ -76,9 +76,8 @@ func (o *Outputs) copies(c Case) (copies [][]byte, name string, err error) {
 		size := len(o.answer.want[i])
 		var input *arguments.Binding
 		for _, b := range o.arguments {
-			bytes, err := b.Bytes()
 			filled := !b.Out || b.Restored
-			if err == nil && input == nil && filled && b.Fields == nil && b.Type == output.Element.Name && bytes == size {
+			if input == nil && filled && b.Fields == nil && b.Type == output.Element.Name && b.Bytes() == size {
 				input = &b
 			}
 		}

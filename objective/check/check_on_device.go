@@ -185,7 +185,7 @@ func (d OnDevice) judge(s *worker.Session, plan Plan, c Case, result worker.Resu
 }
 
 // firstMismatch returns the first output that a device found wrong.
-func firstMismatch(result worker.Result, special bool) (*Mismatch, error) {
+func firstMismatch(result worker.Result, special bool) (*worker.Comparison, error) {
 	if len(result.Comparisons) == 0 {
 		return nil, fmt.Errorf("the device compared nothing")
 	}
@@ -195,10 +195,7 @@ func firstMismatch(result worker.Result, special bool) (*Mismatch, error) {
 			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken, or does "+
 				"not write them; is the shape of %s too large?", c.Undefined, c.Argument, c.Argument)
 		case c.Bad > 0:
-			return &Mismatch{
-				Argument: c.Argument, First: int(c.First), Got: c.Got, Want: c.Want,
-				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total), NotFinite: int(c.NotFinite),
-			}, nil
+			return &c, nil
 		}
 	}
 	return nil, nil

@@ -131,7 +131,7 @@ func (t Target) at(c Case, fault *worker.Fault) *worker.Fault {
 	return placed
 }
 
-func (t Target) wrong(c Case, m *Mismatch) *worker.Fault {
+func (t Target) wrong(c Case, m *worker.Comparison) *worker.Fault {
 	detail := m.String()
 	if t.Kernel.Answered() {
 		detail = strings.Replace(detail, "the reference says", "the answer is", 1)

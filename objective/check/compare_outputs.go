@@ -6,35 +6,11 @@ import (
 	"math"
 
 	"pawl/kernels/arguments"
+	"pawl/objective/worker"
 )
 
-// Mismatch describes where a result differs from its reference.
-type Mismatch struct {
-	Argument string
-	// First is the index of the first bad element, with what was found there.
-	First     int
-	Got, Want string
-	// Worst is the largest error, infinite where a result is not a number.
-	Worst float64
-	// Bad of Total elements are outside the tolerance; NotFinite of them are NaN
-	// or infinite.
-	Bad, Total, NotFinite int
-}
-
-// Share is the part of the elements that is bad, between 0 and 1.
-func (m *Mismatch) Share() float64 { return float64(m.Bad) / float64(m.Total) }
-
-func (m *Mismatch) String() string {
-	text := fmt.Sprintf("%s[%d] is %s, the reference says %s; %d of %d elements wrong (%.3g %%), worst error %.3g",
-		m.Argument, m.First, m.Got, m.Want, m.Bad, m.Total, 100*m.Share(), m.Worst)
-	if m.NotFinite > 0 {
-		text += fmt.Sprintf(", %d NaN or infinite", m.NotFinite)
-	}
-	return text
-}
-
 // Compare returns the first of a run's outputs that is outside its tolerance, or nil.
-func (a Answer) Compare(got [][]byte) (*Mismatch, error) {
+func (a Answer) Compare(got [][]byte) (*worker.Comparison, error) {
 	for i, argument := range a.kernel.Arguments.Outputs() {
 		if i >= len(got) || i >= len(a.want) {
 			return nil, fmt.Errorf("output %s is missing", argument.Name)
@@ -52,13 +28,13 @@ func (a Answer) Compare(got [][]byte) (*Mismatch, error) {
 // infinite or no number where the reference is; elsewhere such a reference is a broken oracle, and an error. On a GPU
 // pawl_compare does the same, in objective/cuda/support/support.cu.
 func compare(argument arguments.Argument, got, want []byte, tolerance arguments.Tolerance,
-	special bool) (*Mismatch, error) {
+	special bool) (*worker.Comparison, error) {
 	if len(got) != len(want) {
 		return nil, fmt.Errorf("output %s has %d bytes, the reference %d", argument.Name, len(got), len(want))
 	}
 	size := argument.Element.Size
-	m := &Mismatch{Argument: argument.Name, Total: len(want) / size}
-	for i := range m.Total {
+	m := &worker.Comparison{Argument: argument.Name, Total: int64(len(want) / size)}
+	for i := range int(m.Total) {
 		x, reference := argument.Element.Load(got[i*size:]), argument.Element.Load(want[i*size:])
 		finite := !math.IsNaN(reference) && !math.IsInf(reference, 0)
 		if !special && argument.Element.Float && unwritten(want[i*size:][:size]) {
@@ -82,10 +58,10 @@ func compare(argument arguments.Argument, got, want []byte, tolerance arguments.
 			m.NotFinite++
 		}
 		if m.Bad == 0 {
-			m.First, m.Got, m.Want = i, argument.Element.Text(got[i*size:]), argument.Element.Text(want[i*size:])
+			m.First, m.Got, m.Want = int64(i), argument.Element.Text(got[i*size:]), argument.Element.Text(want[i*size:])
 		}
 		m.Bad++
-		m.Worst = math.Max(m.Worst, deviation)
+		m.Worst = max(m.Worst, worker.Real(deviation))
 	}
 	if m.Bad == 0 {
 		return nil, nil

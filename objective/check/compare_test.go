@@ -29,7 +29,7 @@ func TestCompare(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		got  []float64
-		bad  int
+		bad  int64
 	}{
 		{"equal", []float64{0, 1, 100}, 0},
 		{"inside", []float64{0.0009, 1.0109, 100.9}, 0}, // 1e-3 + 1e-2*|ref|
@@ -44,7 +44,7 @@ func TestCompare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bad := 0
+			bad := int64(0)
 			if mismatch != nil {
 				bad = mismatch.Bad
 			}
@@ -60,7 +60,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%+v, %v", special, err)
 	}
 	mismatch, err := compare(argument, buffer(t, f32, 0, 5, math.NaN()), buffer(t, f32, 0, 1, 100), tolerance, false)
-	if err != nil || mismatch.First != 1 || mismatch.Got != "5" || !math.IsInf(mismatch.Worst, 1) ||
+	if err != nil || mismatch.First != 1 || mismatch.Got != "5" || !math.IsInf(float64(mismatch.Worst), 1) ||
 		mismatch.NotFinite != 1 {
 		t.Errorf("%+v, %v", mismatch, err)
 	}
@@ -107,7 +107,7 @@ func TestIntegersAreComparedExactly(t *testing.T) {
 		argument := arguments.Argument{Name: "y", Layout: arguments.Layout{Element: element}}
 		loose := arguments.Tolerance{Absolute: 0.5, Relative: 0.5}
 		mismatch, err := compare(argument, got, want, loose, false)
-		if err != nil || mismatch == nil || mismatch.Bad != 1 || mismatch.Worst != test.worst ||
+		if err != nil || mismatch == nil || mismatch.Bad != 1 || float64(mismatch.Worst) != test.worst ||
 			!strings.Contains(mismatch.String(), test.text) {
 			t.Errorf("%s: %v, %v, want %q", test.typ, mismatch, err, test.text)
 		}

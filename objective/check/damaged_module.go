@@ -12,8 +12,11 @@ import (
 // need one. File and SupportFile are the digests of their bytes. Functions are those of a launch,
 // in order; none where they are called as the manifest says.
 type Module struct {
-	Path, Support, File, SupportFile string
-	Functions                        []kernels.Function
+	Path        string             `json:"-"`
+	Support     string             `json:"-"`
+	File        string             `json:"-"`
+	SupportFile string             `json:"-"`
+	Functions   []kernels.Function `json:"functions,omitempty"`
 }
 
 // Damage is the error of a compiled file that is not what was compiled.

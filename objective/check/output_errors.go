@@ -18,7 +18,7 @@ type Outputs struct {
 }
 
 // Compare returns the first of other outputs that is not the right answer, or nil.
-func (o *Outputs) Compare(other [][]byte) (*Mismatch, error) { return o.answer.Compare(other) }
+func (o *Outputs) Compare(other [][]byte) (*worker.Comparison, error) { return o.answer.Compare(other) }
 
 // outputsOf loads and runs a kernel once and returns its outputs, nil if it
 // died.

@@ -171,10 +171,7 @@ func (p *Python) compute(ctx context.Context, k *kernels.Kernel, folder string, 
 		if b.Fields != nil {
 			return fmt.Errorf("argument %s is a structure, which a reference in Python cannot take", b.Name)
 		}
-		e, err := element.Named(b.Type)
-		if err != nil {
-			return err
-		}
+		e := b.Element()
 		passed := passedAs(e)
 		a := array{b.Name, filepath.Join(scratch, b.Name), fmt.Sprintf("=%c%d", passed.Name[0], passed.Size), b.Shape(), e}
 		switch {
@@ -264,9 +261,9 @@ func splitOutputs(path string, bindings []arguments.Binding) (outputs [][]byte, 
 		if !b.Out {
 			continue
 		}
-		size, err := b.Bytes()
-		if err != nil || size > len(content) {
-			return nil, errors.Join(err, errors.New("an answer in the cache is too short"))
+		size := b.Bytes()
+		if size > len(content) {
+			return nil, errors.New("an answer in the cache is too short")
 		}
 		outputs, content = append(outputs, content[:size]), content[size:]
 	}

@@ -199,9 +199,8 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		return objective.Binary{}, failure, err
 	}
 	binary := objective.Binary{
-		Path:   path,
+		Module: objective.Module{Path: path, File: cache.Digest(content)},
 		Digest: digest,
-		File:   cache.Digest(content),
 		Size:   size(values[kernels.OutFolder]),
 	}
 	b.mu.Lock()

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"cmp"
 	"fmt"
 
 	"pawl/kernels/arguments"
@@ -13,8 +14,8 @@ import (
 // is a write outside of a buffer, to an input, or over the right answers. Everything is
 // queued first and read once.
 type inspection struct {
-	device  *Device
-	readers []func(finding) error // one per queued check, in order
+	device *Device
+	err    error // what went wrong first with reading
 
 	damage      *worker.Fault // the first that was found
 	spoilt      []*buffer     // inputs that have changed, or their guard zones
@@ -27,69 +28,46 @@ type inspection struct {
 
 // queueOutputs starts comparing the outputs of a set of buffers, for a run that
 // another one follows.
-func (n *inspection) queueOutputs(buffers set, bitwise bool) error {
+func (n *inspection) queueOutputs(buffers set, bitwise bool) {
 	for _, b := range buffers.outputs() {
-		if err := n.queueComparison(b); err != nil {
-			return err
-		}
+		n.queueComparison(b)
 	}
 	if bitwise {
-		return n.queueBits(buffers)
+		n.queueBits(buffers)
 	}
-	return nil
 }
 
 // queueBits takes the checksums of a run's outputs. The second time it compares
 // them with those of the first.
-func (n *inspection) queueBits(buffers set) error {
+func (n *inspection) queueBits(buffers set) {
 	for _, b := range buffers.outputs() {
 		if b.Fields != nil {
 			continue // what lies between them is as it was poisoned
 		}
-		err := n.device.support.queueChecksum(b.data, b.size)
-		err = n.read(err, func(f finding) error {
+		n.device.support.queueChecksum(b.data, b.size, func(f finding) {
 			if earlier, again := n.bits[b]; again {
 				n.differs = n.differs || earlier != f.bad
 			} else {
 				n.bits[b] = f.bad
 			}
-			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // queue starts the checks of a set of buffers.
-func (n *inspection) queue(buffers set) error {
-	if err := n.queueDamage(buffers); err != nil {
-		return err
-	}
-	return n.queueResults(buffers)
+func (n *inspection) queue(buffers set) {
+	n.queueDamage(buffers)
+	n.queueResults(buffers)
 }
 
 // queueDamage looks for what no kernel may do beside its result.
-func (n *inspection) queueDamage(buffers set) error {
-	for _, b := range buffers {
-		if b == nil {
-			continue
-		}
-		queue := n.queueInput
-		if b.written() {
-			queue = n.queueGuards
-		}
-		if err := queue(b); err != nil {
-			return err
-		}
+func (n *inspection) queueDamage(buffers set) {
+	for _, b := range buffers.those((*buffer).written) {
+		n.queueGuards(b)
 	}
-	return nil
-}
-
-func (n *inspection) read(err error, reader func(finding) error) error {
-	n.readers = append(n.readers, reader)
-	return err
+	for _, b := range buffers.inputs() {
+		n.queueInput(b)
+	}
 }
 
 func (n *inspection) damaged(kind worker.FaultKind, format string, arguments ...any) {
@@ -98,33 +76,29 @@ func (n *inspection) damaged(kind worker.FaultKind, format string, arguments ...
 	}
 }
 
-func (n *inspection) queueGuards(b *buffer) error {
+func (n *inspection) queueGuards(b *buffer) {
 	if b.tail == 0 {
-		return nil // a tool watches instead
+		return // a tool watches instead
 	}
 	before, behind := b.guards()
-	err := n.device.support.queueGuards(before.at, before.size, behind.at, behind.size, guardPattern)
-	return n.read(err, func(f finding) error {
+	n.device.support.queueGuards(before, behind, guardPattern, func(f finding) {
 		if f.bad > 0 {
 			n.damaged(worker.OutOfBounds, "%d bytes written before the start of %s", f.bad, b.Name)
 		}
 		if f.behind() > 0 {
 			n.damaged(worker.OutOfBounds, "%d bytes written past the end of %s", f.behind(), b.Name)
 		}
-		return nil
 	})
 }
 
 // queueInput makes sure that an input and its guard zones are what they were. One
 // checksum is over all of it, because launches are what a check costs; only when
 // it differs is it asked where.
-func (n *inspection) queueInput(b *buffer) error {
-	err := n.device.support.queueChecksum(b.base, b.whole())
-	return n.read(err, func(f finding) error {
+func (n *inspection) queueInput(b *buffer) {
+	n.device.support.queueChecksum(b.base, b.whole(), func(f finding) {
 		if f.bad != b.sum {
 			n.spoilt = append(n.spoilt, b)
 		}
-		return nil
 	})
 }
 
@@ -132,9 +106,7 @@ func (n *inspection) queueInput(b *buffer) error {
 func (n *inspection) locate() error {
 	for _, b := range n.spoilt {
 		before := n.damage
-		if err := n.queueGuards(b); err != nil {
-			return err
-		}
+		n.queueGuards(b)
 		if err := n.readAll(); err != nil {
 			return err
 		}
@@ -148,43 +120,31 @@ func (n *inspection) locate() error {
 
 // queueResults compares outputs with their answers, if there are any, after making sure that
 // the answers themselves are untouched.
-func (n *inspection) queueResults(buffers set) error {
+func (n *inspection) queueResults(buffers set) {
 	if n.device.loaded.Reference == nil {
-		return nil
+		return
 	}
 	for _, b := range buffers.outputs() {
-		err := n.device.support.queueChecksum(b.answer, b.size)
-		err = n.read(err, func(f finding) error {
+		n.device.support.queueChecksum(b.answer, b.size, func(f finding) {
 			if f.bad != b.right {
 				n.damaged(worker.OutOfBounds, "wrote over the reference's result for %s", b.Name)
 			}
-			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return n.queueOutputs(buffers, false)
+	n.queueOutputs(buffers, false)
 }
 
-func (n *inspection) queueComparison(b *buffer) error {
+func (n *inspection) queueComparison(b *buffer) {
 	reference := n.device.loaded.Reference
-	if reference == nil {
-		return nil
-	}
-	if b.Fields == nil {
-		return n.queuePart(b, part{arguments.Field{Binding: b.Binding, Lanes: 1}, b.element, 0}, reference.Tolerance)
-	}
-	for _, f := range b.Fields {
-		e, err := element.Named(f.Type)
-		if err == nil {
-			err = n.queuePart(b, part{f, e, b.Stride}, reference.Tolerance)
-		}
-		if err != nil {
-			return err
+	switch {
+	case reference == nil:
+	case b.Fields == nil:
+		n.queuePart(b, part{arguments.Field{Binding: b.Binding, Lanes: 1}, b.element, 0}, reference.Tolerance)
+	default:
+		for _, f := range b.Fields {
+			n.queuePart(b, part{f, f.Element(), b.Stride}, reference.Tolerance)
 		}
 	}
-	return nil
 }
 
 // part is what is compared by itself: a field of structures, or all of a buffer, which has no
@@ -203,36 +163,32 @@ func (p part) at(start driver.Address, number int64) driver.Address {
 	return start + driver.Address(p.Place(number, p.stride, p.element.Size))
 }
 
-func (n *inspection) queuePart(b *buffer, p part, tolerance arguments.Tolerance) error {
+func (n *inspection) queuePart(b *buffer, p part, tolerance arguments.Tolerance) {
 	if p.Tolerance != nil {
 		tolerance = *p.Tolerance
 	}
-	err := n.device.support.queueCompare(n.device.support.compare, p, b.data, b.answer, tolerance)
-	if err := n.read(err, func(f finding) error { return n.compared(b, p, f) }); err != nil || !n.shares {
-		return err
+	support := n.device.support
+	support.queueCompare(support.compare, p, b, tolerance, func(f finding) { n.compared(b, p, f) })
+	if !n.shares {
+		return
 	}
-	err = n.device.support.queueCompare(n.device.support.share, p, b.data, b.answer, tolerance)
-	return n.read(err, func(f finding) error {
+	support.queueCompare(support.share, p, b, tolerance, func(f finding) {
 		last := &n.comparisons[len(n.comparisons)-1] // its reader comes before this one
 		last.Share, last.Bias = worker.Real(f.error()), worker.Real(f.mean(p.Count))
-		return nil
 	})
 }
 
 // compared keeps a comparison, with the values at the first bad element.
-func (n *inspection) compared(b *buffer, p part, f finding) (err error) {
+func (n *inspection) compared(b *buffer, p part, f finding) {
 	c := worker.Comparison{Argument: p.Name, Bad: int64(f.bad), Total: p.Count, Undefined: int64(f.undefined)}
 	if f.bad > 0 {
 		c.First, c.Worst, c.NotFinite = f.first(), worker.Real(f.error()), int64(f.notFinite)
-		if c.Got, err = n.device.element(p.element, p.at(b.data, c.First)); err != nil {
-			return err
-		}
-		if c.Want, err = n.device.element(p.element, p.at(b.answer, c.First)); err != nil {
-			return err
-		}
+		var unread, unknown error
+		c.Got, unread = n.device.element(p.element, p.at(b.data, c.First))
+		c.Want, unknown = n.device.element(p.element, p.at(b.answer, c.First))
+		n.err = cmp.Or(n.err, unread, unknown)
 	}
 	n.comparisons = append(n.comparisons, c)
-	return nil
 }
 
 func (n *inspection) collect() error {
@@ -243,17 +199,10 @@ func (n *inspection) collect() error {
 }
 
 func (n *inspection) readAll() error {
-	findings, err := n.device.support.collect()
-	if err != nil {
+	if err := n.device.support.collect(); err != nil {
 		return err
 	}
-	for i, reader := range n.readers {
-		if err := reader(findings[i]); err != nil {
-			return err
-		}
-	}
-	n.readers = nil
-	return nil
+	return n.err
 }
 
 // verdict is what timed launches did wrong, or nil.

@@ -284,15 +284,10 @@ func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.B
 }
 
 func (b *Backend) binary(module nvcc.Module) objective.Binary {
-	return objective.Binary{
-		Path:    module.Path,
-		Support: b.support.Path,
-		Digest:  module.Digest,
-		File:    module.File,
-		Hit:     module.Hit,
-
-		SupportFile: b.support.File,
+	files := objective.Module{
+		Path: module.Path, File: module.File, Support: b.support.Path, SupportFile: b.support.File,
 	}
+	return objective.Binary{Module: files, Digest: module.Digest, Hit: module.Hit}
 }
 
 // Reserve waits for a GPU that neither this process nor another pawl is using.

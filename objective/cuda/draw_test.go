@@ -38,10 +38,9 @@ func expectDraw(b arguments.Binding, stream uint64) (of inputs.Pool, pool, want 
 	if err := new(inputs.Source).Fill(pool, of.Binding, 7); err != nil {
 		return of, nil, nil, err
 	}
-	size, err := b.Bytes()
-	want = make([]byte, size)
+	want = make([]byte, b.Bytes())
 	of.Draw(want, pool, stream)
-	return of, pool, want, err
+	return of, pool, want, nil
 }
 
 // checkDraws draws several buffers at once: the first as the host does, each other one otherwise, and

@@ -3,7 +3,6 @@ package cuda
 import (
 	"time"
 
-	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 )
 
@@ -58,11 +57,8 @@ func (d *Device) drawAll(argument int, pool inputs.Pool, seed uint64, known *con
 }
 
 func (p *problem) fillPool(pool inputs.Pool, seed uint64) error {
-	e, err := element.Named(pool.Type)
-	if err != nil {
-		return err
-	}
-	return p.fillBuffer(&buffer{Binding: pool.Binding, element: e, data: p.device.support.pool, size: pool.Bytes()}, seed)
+	b := &buffer{Binding: pool.Binding, element: pool.Element(), data: p.device.support.pool, size: pool.Bytes()}
+	return p.fillBuffer(b, seed)
 }
 
 func (d *Device) refillAll(argument int, known *content, at int) error {

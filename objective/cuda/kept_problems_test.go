@@ -54,11 +54,6 @@ func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 			`kernel other is not in the module (extern "C" keeps its name)`, true},
 		"no cubin": {func(l *worker.Load) { l.Module = "testdata/add/add.cu" }, "the compiler is newer than the driver",
 			true},
-		"no such type": {func(l *worker.Load) {
-			l.Seed = 77
-			l.Arguments = append(l.Arguments[:0:0], l.Arguments...)
-			l.Arguments[0].Type = "f3"
-		}, `unknown type "f3"`, false},
 		"no reference": {func(l *worker.Load) {
 			l.Reference = &worker.Reference{Module: "missing", Call: l.Calls[0]}
 		}, "the reference: ", false},

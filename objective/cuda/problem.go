@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
@@ -69,15 +68,11 @@ func newProblem(d *Device, load worker.Load) (_ *problem, err error) {
 
 // allocate makes a buffer. A misaligned one starts at an address that is aligned
 // as the manifest promises and no better.
-func (p *problem) allocate(argument arguments.Binding, layout worker.Layout) (*buffer, error) {
-	element, err := element.Named(argument.Type)
-	if err != nil {
-		return nil, err
-	}
-	b := &buffer{Binding: argument, element: element, size: int(argument.Count) * element.Size}
+func (p *problem) allocate(argument arguments.Binding, layout worker.Layout) (b *buffer, err error) {
+	b = &buffer{Binding: argument, element: argument.Element(), size: argument.Bytes()}
 	offset := p.guard
 	if layout == worker.Misaligned {
-		offset += max(argument.Align, element.Size) % guardSize
+		offset += max(argument.Align, b.element.Size) % guardSize
 	}
 	total := offset + b.size + p.guard
 	if b.base, err = p.memory(total); err != nil {
@@ -145,21 +140,10 @@ func (p *problem) upload(to driver.Address, size int, fill func([]byte) error) e
 }
 
 func (p *problem) identify(buffers set) error {
-	var inputs []*buffer
 	for _, b := range buffers.inputs() {
-		if err := p.device.support.queueChecksum(b.base, b.whole()); err != nil {
-			return err
-		}
-		inputs = append(inputs, b)
+		p.device.support.queueChecksum(b.base, b.whole(), func(f finding) { b.sum = f.bad })
 	}
-	sums, err := p.device.support.collect()
-	if err != nil {
-		return err
-	}
-	for i, b := range inputs {
-		b.sum = sums[i].bad
-	}
-	return nil
+	return p.device.support.collect()
 }
 
 // content is what inputs hold, and the right answers to it: an entry per
@@ -274,10 +258,7 @@ func (p *problem) parametersFor(buffers set) (*parameters, error) {
 			parameters.setAddress(i, b.data)
 			continue
 		}
-		if err := argument.Put(parameters.value(i)); err != nil {
-			parameters.free()
-			return nil, err
-		}
+		argument.Put(parameters.value(i))
 	}
 	return parameters, nil
 }

@@ -29,21 +29,15 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 		if err := d.runOnce(parameters, false); err != nil {
 			return worker.Result{}, err
 		}
-		if err := seen.queueOutputs(d.on.buffers, run.Bitwise); err != nil {
-			return worker.Result{}, fault(err)
-		}
+		seen.queueOutputs(d.on.buffers, run.Bitwise)
 	}
 	if err := d.runOnce(parameters, run.Profiled); err != nil {
 		return worker.Result{}, err
 	}
 	if run.Twice && run.Bitwise && !run.Profiled {
-		if err := seen.queueBits(d.on.buffers); err != nil {
-			return worker.Result{}, fault(err)
-		}
+		seen.queueBits(d.on.buffers)
 	}
-	if err := seen.queue(d.on.buffers); err != nil {
-		return worker.Result{}, fault(err)
-	}
+	seen.queue(d.on.buffers)
 	if err := seen.collect(); err != nil {
 		return worker.Result{}, fault(err)
 	}
@@ -109,11 +103,7 @@ func (d *Device) outputs() ([][]byte, error) {
 		if err := d.context.ToHost(content, b.data); err != nil {
 			return nil, err
 		}
-		parts, err := b.Parts(content)
-		if err != nil {
-			return nil, err
-		}
-		outputs = append(outputs, parts...)
+		outputs = append(outputs, b.Parts(content)...)
 	}
 	return outputs, nil
 }

@@ -34,10 +34,7 @@ func (d *Device) setSymbols(load worker.Load) error {
 }
 
 func (d *Device) setSymbol(argument arguments.Binding, b *buffer, to driver.Address, room int) error {
-	size, err := argument.Size()
-	if err != nil {
-		return err
-	}
+	size := argument.Size()
 	if b != nil {
 		size = b.size
 	}
@@ -49,8 +46,6 @@ func (d *Device) setSymbol(argument arguments.Binding, b *buffer, to driver.Addr
 		return d.context.CopyLater(d.stream, to, b.data, size)
 	}
 	value := make([]byte, arguments.LargestValue)
-	if err := argument.Put(value); err != nil {
-		return err
-	}
+	argument.Put(value)
 	return d.context.ToDevice(to, value[:size])
 }

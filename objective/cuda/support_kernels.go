@@ -41,7 +41,9 @@ type support struct {
 	seen     []byte
 	// quantiles is the table for normal numbers.
 	quantiles driver.Address
-	queued    int
+	// readers take what the queued checks find, in order.
+	readers []func(finding)
+	err     error // what went wrong first with queueing; collect returns it
 	// parameters are used for every launch: the driver copies them.
 	parameters *parameters
 	all        []int // the positions of all of them
@@ -136,7 +138,6 @@ func (p *support) draw(first *buffer, buffers int, of inputs.Pool, stream uint64
 }
 
 func (p *support) clear(n int) error {
-	p.queued = 0
 	return p.context.Set(p.stream, p.findings, 0, findingSize*n)
 }
 
@@ -148,70 +149,74 @@ func (p *support) launch(f driver.Function, grid [3]int64, threads int64, argume
 	return p.context.Launch(f, grid, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer(p.all))
 }
 
-// queue launches a check of so many elements. Findings come in the order of checks.
-func (p *support) queue(f driver.Function, elements int, arguments ...uint64) error {
-	if p.queued == mostFindings {
-		return fmt.Errorf("more than %d checks at once: the kernel has too many buffers", mostFindings)
+// queue launches a check of so many elements, for somebody who reads what it finds.
+func (p *support) queue(f driver.Function, elements int, read func(finding), arguments ...uint64) {
+	queued := len(p.readers)
+	if queued == mostFindings && p.err == nil {
+		p.err = fmt.Errorf("more than %d checks at once: the kernel has too many buffers", mostFindings)
 	}
-	place := uint64(p.findings) + uint64(p.queued*findingSize)
-	p.queued++
+	if p.err != nil {
+		return
+	}
+	place := uint64(p.findings) + uint64(queued*findingSize)
+	p.readers = append(p.readers, read)
 	blocks := min(elements/supportThreads+1, supportBlocks) // most buffers of a check are small
-	return p.launch(f, [3]int64{int64(blocks), 1, 1}, supportThreads, append(arguments, place)...)
+	p.err = p.launch(f, [3]int64{int64(blocks), 1, 1}, supportThreads, append(arguments, place)...)
 }
 
 // queueChecksum identifies the bytes of a buffer.
-func (p *support) queueChecksum(at driver.Address, size int) error {
-	return p.queue(p.sum, size/8, uint64(at), uint64(size))
+func (p *support) queueChecksum(at driver.Address, size int, read func(finding)) {
+	p.queue(p.sum, size/8, read, uint64(at), uint64(size))
 }
 
 // queueGuards counts the bytes before and behind a buffer that are not the pattern:
 // the first two words of the finding.
-func (p *support) queueGuards(before driver.Address, first int, behind driver.Address, second int, pattern byte) error {
-	return p.queue(p.guard, max(first, second), uint64(before), uint64(first), uint64(behind), uint64(second),
-		uint64(pattern))
+func (p *support) queueGuards(before, behind zone, pattern byte, read func(finding)) {
+	p.queue(p.guard, max(before.size, behind.size), read, uint64(before.at), uint64(before.size), uint64(behind.at),
+		uint64(behind.size), uint64(pattern))
 }
 
-// queueCompare holds a result against the right answer: compare counts the wrong
+// queueCompare holds a part of a result against the right answer: compare counts the wrong
 // elements, share finds how much of the tolerance is used.
-func (p *support) queueCompare(with driver.Function, of part, got, want driver.Address, t arguments.Tolerance) error {
-	return p.queue(with, int(of.Count), elementNumbers[of.element.Name], uint64(of.at(got, 0)), uint64(of.at(want, 0)),
-		uint64(of.Count),
-		uint64(of.Lanes), uint64(of.stride), math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
+func (p *support) queueCompare(with driver.Function, of part, b *buffer, t arguments.Tolerance, read func(finding)) {
+	p.queue(with, int(of.Count), read, elementNumbers[of.element.Name], uint64(of.at(b.data, 0)),
+		uint64(of.at(b.answer, 0)), uint64(of.Count), uint64(of.Lanes), uint64(of.stride),
+		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
 }
 
-// collect waits for the queued checks, returns what they found, and begins
+// collect waits for the queued checks, shows their readers what they found, and begins
 // anew.
-func (p *support) collect() ([]finding, error) {
-	findings := make([]finding, p.queued)
-	if len(findings) == 0 {
-		return nil, p.context.Wait(p.stream)
+func (p *support) collect() error {
+	readers, failed := p.readers, p.err
+	p.readers, p.err = nil, nil
+	if failed != nil {
+		_ = p.clear(len(readers)) // the first error is the telling one
+		return failed
 	}
-	if err := p.context.ToHostLater(p.stream, p.seen[:len(findings)*findingSize], p.findings); err != nil {
-		return nil, err
+	if len(readers) == 0 {
+		return p.context.Wait(p.stream)
 	}
-	if err := p.clear(len(findings)); err != nil {
-		return nil, err
+	if err := p.context.ToHostLater(p.stream, p.seen[:len(readers)*findingSize], p.findings); err != nil {
+		return err
+	}
+	if err := p.clear(len(readers)); err != nil {
+		return err
 	}
 	if err := p.context.Wait(p.stream); err != nil {
-		return nil, err
+		return err
 	}
-	for i := range findings {
+	for i, read := range readers {
 		word := func(w int) uint64 { return binary.LittleEndian.Uint64(p.seen[i*findingSize+8*w:]) }
-		findings[i] = finding{word(0), word(1), word(2), word(3), word(4)}
+		read(finding{word(0), word(1), word(2), word(3), word(4)})
 	}
-	return findings, nil
+	return nil
 }
 
 // checksum identifies the bytes of a buffer at once.
-func (p *support) checksum(at driver.Address, size int) (uint64, error) {
-	if err := p.queueChecksum(at, size); err != nil {
-		return 0, err
-	}
-	findings, err := p.collect()
-	if err != nil {
-		return 0, err
-	}
-	return findings[0].bad, nil
+func (p *support) checksum(at driver.Address, size int) (sum uint64, err error) {
+	p.queueChecksum(at, size, func(f finding) { sum = f.bad })
+	err = p.collect()
+	return sum, err
 }
 
 // hold keeps the stream waiting.

@@ -98,14 +98,12 @@ func compareBytes(p *support, element element.Type, got, want []byte, tolerance 
 		return finding{}, err
 	}
 	all := part{arguments.Field{Binding: arguments.Binding{Count: int64(len(got) / element.Size)}, Lanes: 1}, element, 0}
-	if err := p.queueCompare(p.compare, all, left, right, tolerance); err != nil {
+	var found finding
+	p.queueCompare(p.compare, all, &buffer{data: left, answer: right}, tolerance, func(f finding) { found = f })
+	if err := p.collect(); err != nil {
 		return finding{}, err
 	}
-	found, err := p.collect()
-	if err != nil {
-		return finding{}, err
-	}
-	return found[0], errors.Join(p.context.Free(left), p.context.Free(right))
+	return found, errors.Join(p.context.Free(left), p.context.Free(right))
 }
 
 // checkCompare has errors inside and outside the tolerance at known places. The
@@ -351,18 +349,17 @@ func checkGuards(p *support) error {
 		from, size int
 		changed    uint64
 	}{{0, 5000, 3}, {1, 4095, 0}, {1, 4998, 1}, {4999, 1, 1}} {
-		if err := p.queueGuards(a+driver.Address(test.from), test.size, a+4095, 3, guardPattern); err != nil {
+		var found finding
+		p.queueGuards(zone{a + driver.Address(test.from), test.size}, zone{a + 4095, 3}, guardPattern,
+			func(f finding) { found = f })
+		if err := p.collect(); err != nil {
 			return err
 		}
-		found, err := p.collect()
-		if err != nil {
-			return err
+		if found.bad != test.changed {
+			return fmt.Errorf("%d bytes changed of %d from %d on, want %d", found.bad, test.size, test.from, test.changed)
 		}
-		if found[0].bad != test.changed {
-			return fmt.Errorf("%d bytes changed of %d from %d on, want %d", found[0].bad, test.size, test.from, test.changed)
-		}
-		if found[0].behind() != 1 {
-			return fmt.Errorf("%d bytes changed in the second zone, want 1", found[0].behind())
+		if found.behind() != 1 {
+			return fmt.Errorf("%d bytes changed in the second zone, want 1", found.behind())
 		}
 	}
 	return p.context.Free(a)

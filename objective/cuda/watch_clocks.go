@@ -82,7 +82,7 @@ func (w *watch) discard(timing *worker.Timing, states []monitor.State) {
 	if len(states) != len(timing.Samples)+1 {
 		return
 	}
-	keep, summary := monitor.Judge(states)
+	keep, seen := monitor.Judge(states)
 	var kept []float64
 	for i, sample := range timing.Samples {
 		if keep[i] {
@@ -90,12 +90,7 @@ func (w *watch) discard(timing *worker.Timing, states []monitor.State) {
 		}
 	}
 	timing.Samples = kept
-	timing.Conditions = &worker.Conditions{
-		Device:   w.device,
-		ClockLow: summary.ClockLow, ClockMedian: summary.ClockMedian, ClockHigh: summary.ClockHigh,
-		Temperature: summary.Temperature, Power: summary.Power,
-		Discarded: summary.Throttled + summary.LowClock, Reasons: summary.Reasons.String(),
-	}
+	seen.Device, timing.Conditions = w.device, &seen
 	w.nameOthers(timing.Conditions)
 }
 

@@ -207,15 +207,10 @@ func (b *Backend) libraries() []string {
 }
 
 func (b *Backend) binary(entry cache.Entry) objective.Binary {
-	return objective.Binary{
-		Path:    entry.Path,
-		Support: b.support.Path,
-		Digest:  entry.Digest,
-		File:    entry.Digest,
-		Hit:     entry.Hit,
-
-		SupportFile: b.support.Digest,
+	files := objective.Module{
+		Path: entry.Path, File: entry.Digest, Support: b.support.Path, SupportFile: b.support.Digest,
 	}
+	return objective.Binary{Module: files, Digest: entry.Digest, Hit: entry.Hit}
 }
 
 // piece is the text of a translation unit.

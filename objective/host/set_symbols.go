@@ -32,13 +32,12 @@ func (d *Device) findSymbols(library uintptr) {
 }
 
 // symbolContent is what a variable should hold.
-func (d *Device) symbolContent(i int) ([]byte, error) {
+func (d *Device) symbolContent(i int) []byte {
 	argument := d.loaded.Arguments[i]
 	if argument.IsBuffer() {
-		return d.buffers[i].first.data, nil
+		return d.buffers[i].first.data
 	}
-	size, err := argument.Size()
-	return d.scalars[arguments.LargestValue*i:][:size], err
+	return d.scalars[arguments.LargestValue*i:][:argument.Size()]
 }
 
 // setSymbols gives the variables of the source their content. It stays the same for all
@@ -48,10 +47,7 @@ func (d *Device) setSymbols() error {
 		if variable == nil {
 			continue
 		}
-		content, err := d.symbolContent(i)
-		if err != nil {
-			return err
-		}
+		content := d.symbolContent(i)
 		if copy(variable, content) < len(content) {
 			argument := d.loaded.Arguments[i]
 			return &worker.Fault{
@@ -70,11 +66,7 @@ func (d *Device) changedSymbol() *worker.Fault {
 		if variable == nil {
 			continue
 		}
-		content, err := d.symbolContent(i)
-		if err != nil {
-			continue // it was set before
-		}
-		if !bytes.Equal(variable[:len(content)], content) {
+		if content := d.symbolContent(i); !bytes.Equal(variable[:len(content)], content) {
 			return &worker.Fault{Kind: worker.InputModified, Detail: d.loaded.Arguments[i].Symbol}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"pawl/internal/process"
 	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 )
@@ -124,12 +123,11 @@ func (d *Device) allocate() (err error) {
 	}
 	for i, argument := range d.loaded.Arguments {
 		if !argument.IsBuffer() {
-			if err := argument.Put(d.scalars[arguments.LargestValue*i:]); err != nil {
-				return err
-			}
+			argument.Put(d.scalars[arguments.LargestValue*i:])
 			continue
 		}
-		b, err := d.buffer(argument)
+		align := max(argument.Align, argument.Element().Size)
+		b, err := newBuffer(argument.Name, argument.Bytes(), align, d.loaded.Layout)
 		if err != nil {
 			return err
 		}
@@ -141,15 +139,6 @@ func (d *Device) allocate() (err error) {
 		}
 	}
 	return nil
-}
-
-// buffer makes the memory of an argument.
-func (d *Device) buffer(argument arguments.Binding) (*buffer, error) {
-	element, err := element.Named(argument.Type)
-	if err != nil {
-		return nil, err
-	}
-	return newBuffer(argument.Name, int(argument.Count)*element.Size, max(argument.Align, element.Size), d.loaded.Layout)
 }
 
 func anonymous(size int) ([]byte, error) {
@@ -198,29 +187,27 @@ func (d *Device) Run(worker.Run) (worker.Result, error) {
 	poisonScratch(scratch)
 	d.launch(1)
 	poisonScratch(0)
-	result, err := d.Collect(worker.Collect{Results: true})
-	result.Damage = d.damage()
+	result := worker.Result{Outputs: d.outputs(0), Damage: d.damage()}
 	d.effects.of(&result)
-	return result, err
+	return result, nil
 }
 
 // Collect looks at what the last launches have left behind.
 func (d *Device) Collect(c worker.Collect) (worker.Result, error) {
-	var result worker.Result
-	if !c.Results {
-		result.Damage = d.damage()
-		return result, nil
+	if c.Results {
+		return worker.Result{Outputs: d.outputs(c.Launch)}, nil
 	}
+	return worker.Result{Damage: d.damage()}, nil
+}
+
+// outputs are what a launch has written.
+func (d *Device) outputs(launch int) (outputs [][]byte) {
 	for i, argument := range d.loaded.Arguments {
 		if argument.Out {
-			parts, err := argument.Parts(d.buffers[i].of(c.Launch))
-			if err != nil {
-				return result, err
-			}
-			result.Outputs = append(result.Outputs, parts...)
+			outputs = append(outputs, argument.Parts(d.buffers[i].of(launch))...)
 		}
 	}
-	return result, nil
+	return outputs
 }
 
 // damage looks for what a kernel may not do beside its result.

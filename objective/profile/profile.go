@@ -114,11 +114,7 @@ func ArgumentBytes(k *kernels.Kernel, w kernels.Workload) (total int64, err erro
 		return 0, err
 	}
 	for _, b := range bindings {
-		bytes, err := b.Bytes()
-		if err != nil {
-			return 0, err
-		}
-		total += int64(bytes)
+		total += int64(b.Bytes())
 	}
 	return total, nil
 }

@@ -142,10 +142,10 @@ func Start(command Command) (*Client, error) {
 func (c *Client) Load(ctx context.Context, load Load) error {
 	c.regions = nil
 	reply, err := c.withFilesOpen(ctx, request{Load: &load})
-	if err != nil {
-		return err
+	if err == nil {
+		c.loaded(load, reply)
 	}
-	return c.loaded(load, reply)
+	return err
 }
 
 // withFilesOpen makes a call during which the worker may open files.
@@ -162,10 +162,8 @@ func (c *Client) withFilesOpen(ctx context.Context, r request) (response, error)
 }
 
 // loaded keeps what is known about the kernel that the worker has now.
-func (c *Client) loaded(load Load, reply response) (err error) {
-	c.regions = reply.Regions
-	c.outputs, err = outputSizes(load)
-	return err
+func (c *Client) loaded(load Load, reply response) {
+	c.regions, c.outputs = reply.Regions, outputSizes(load)
 }
 
 // Run runs the loaded kernel.
@@ -279,7 +277,7 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 		a, err := c.await(bounded, sent)
 		cancel()
 		if err == nil && r.Load != nil {
-			err = c.loaded(*r.Load, a.reply)
+			c.loaded(*r.Load, a.reply)
 		}
 		if err != nil {
 			if !c.finished {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 )
@@ -304,31 +305,21 @@ const unknownLimit = 1 << 20
 
 // outputSizes returns how many bytes each output of a load has; nil for a load that
 // names no arguments.
-func outputSizes(load Load) ([]int, error) {
+func outputSizes(load Load) []int {
 	if len(load.Arguments) == 0 {
-		return nil, nil
+		return nil
 	}
 	sizes := []int{}
 	for _, a := range load.Arguments {
-		if !a.Out {
-			continue
-		}
-		parts := []arguments.Binding{a}
-		if a.Fields != nil { // they come one by one
-			parts = nil
-			for _, f := range a.Fields {
-				parts = append(parts, f.Binding)
-			}
-		}
-		for _, part := range parts {
-			size, err := part.Bytes()
-			if err != nil {
-				return nil, err
-			}
-			sizes = append(sizes, size)
+		switch {
+		case !a.Out:
+		case a.Fields == nil:
+			sizes = append(sizes, a.Bytes())
+		default: // they come one by one
+			sizes = append(sizes, collect.Each(a.Fields, func(f arguments.Field) int { return f.Bytes() })...)
 		}
 	}
-	return sizes, nil
+	return sizes
 }
 
 // readPayloads reads outputs. Their sizes must be those that are known; a kernel
@@ -355,7 +346,7 @@ func readPayloads(r io.Reader, sizes, known []int) ([][]byte, error) {
 }
 
 // Comparison is how one output differs from the reference's, found by the
-// device itself.
+// device itself or in this process.
 type Comparison struct {
 	// Argument is the output's name.
 	Argument string `json:"argument"`
@@ -378,6 +369,15 @@ type Comparison struct {
 	// Undefined is the number of elements where the reference itself is not
 	// finite: the oracle is broken, unless inputs are such numbers.
 	Undefined int64 `json:"undefined,omitempty"`
+}
+
+func (c *Comparison) String() string {
+	text := fmt.Sprintf("%s[%d] is %s, the reference says %s; %d of %d elements wrong (%.3g %%), worst error %.3g",
+		c.Argument, c.First, c.Got, c.Want, c.Bad, c.Total, 100*float64(c.Bad)/float64(c.Total), float64(c.Worst))
+	if c.NotFinite > 0 {
+		text += fmt.Sprintf(", %d NaN or infinite", c.NotFinite)
+	}
+	return text
 }
 
 // Real is a number that may be infinite or not a number at all, which JSON has no

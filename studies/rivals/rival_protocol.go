@@ -1,9 +1,6 @@
 package rivals
 
-import (
-	"pawl/kernels/arguments"
-	"pawl/kernels/element"
-)
+import "pawl/kernels/arguments"
 
 // request is what a rival is asked, one line of JSON on its standard input. It answers each
 // with one line on its standard output.
@@ -63,26 +60,23 @@ func parts(bindings []arguments.Binding) (all []arguments.Binding) {
 }
 
 // newArguments describes a kernel's arguments for a case.
-func newArguments(bindings []arguments.Binding) (all []argument, err error) {
+func newArguments(bindings []arguments.Binding) (all []argument) {
 	for _, b := range parts(bindings) {
 		if b.Scratch { // a rival has its own
 			continue
 		}
 		a := argument{Name: b.Name, Type: b.Type, Out: b.Out}
-		number, err := element.Named(b.Type)
 		switch {
-		case err != nil:
-			return nil, err
 		case b.IsBuffer():
 			a.File, a.Shape = fileOf(b), b.Shape()
-		case number.Float:
+		case b.Element().Float:
 			a.Value = b.Value
 		default:
 			a.Value = b.Integer
 		}
 		all = append(all, a)
 	}
-	return all, nil
+	return all
 }
 
 // fileOf is the name of the file that holds a buffer.

@@ -278,9 +278,7 @@ func (r *race) ask(ctx context.Context) (err error) {
 		Folder: r.folder, Workload: r.ours.Workload.Name, Sizes: maps.Clone(c.Dims), Samples: r.Samples,
 		Caches: string(r.caches()), Rest: float64(rest) / float64(time.Millisecond),
 	}
-	if r.request.Arguments, err = newArguments(bindings); err != nil {
-		return err
-	}
+	r.request.Arguments = newArguments(bindings)
 	folder, err := r.kernelFolder()
 	if err != nil {
 		return err
@@ -301,15 +299,9 @@ func (r *race) ask(ctx context.Context) (err error) {
 }
 
 func writeInput(source *inputs.Source, folder string, b arguments.Binding, seed uint64) error {
-	size, err := b.Bytes()
-	if err != nil {
-		return err
-	}
-	content := make([]byte, size)
-	if err := source.Fill(content, b, seed); err != nil {
-		return err
-	}
-	contents, err := b.Parts(content)
+	content := make([]byte, b.Bytes())
+	err := source.Fill(content, b, seed)
+	contents := b.Parts(content)
 	for i, part := range parts([]arguments.Binding{b}) {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, fileOf(part)), contents[i], 0o644)
