@@ -202,8 +202,8 @@ func TestErosionIsDecidedBeforeTheEnd(t *testing.T) {
 		slower, noise float64 // against the best
 		want          Verdict
 	}{{0.30, 0.03, Regression}, {0.34, 0.10, Regression}, {0.10, 0.03, NoDifference}} {
-		wrong, rounds := 0, 0
-		for seed := range uint64(20) {
+		wrong, rounds, seeds := 0, 0, thorough.Count(10, 20)
+		for seed := range uint64(seeds) {
 			m := &eroded{rand.New(rand.NewPCG(seed, 2)), 1 / (1 + c.slower), c.noise}
 			got, err := Compare(t.Context(), m, p, Options{Seed: seed, Best: true, Simulations: 50})
 			if err != nil {
@@ -218,8 +218,8 @@ func TestErosionIsDecidedBeforeTheEnd(t *testing.T) {
 			}
 		}
 		// Near the limit the estimate may end on either side of it.
-		if wrong > 4 || c.want == NoDifference && rounds > 260 {
-			t.Errorf("%v: %d wrong of 20 in %d rounds", c, wrong, rounds)
+		if wrong > seeds/5 || c.want == NoDifference && rounds > 13*seeds {
+			t.Errorf("%v: %d wrong of %d in %d rounds", c, wrong, seeds, rounds)
 		}
 	}
 }

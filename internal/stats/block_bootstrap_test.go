@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"pawl/internal/thorough"
 )
 
 func TestPolitisWhite(t *testing.T) {
@@ -92,7 +94,7 @@ func TestRankCountsMedian(t *testing.T) {
 // TestBlockCoverage is the reason for Block: on samples with the autocorrelation
 // seen on real devices the ordinary interval is wrong more often than right.
 func TestBlockCoverage(t *testing.T) {
-	const sets = 400
+	sets := thorough.Count(100, 400)
 	for _, test := range []struct {
 		rho                         float64
 		ordinaryAtMost, blockAtMost float64
@@ -109,10 +111,10 @@ func TestBlockCoverage(t *testing.T) {
 		for range sets {
 			samples := normalSeries(random, 200, test.rho, 0.01)
 			if bootstrap.Median(samples).Contains(1) {
-				ordinary += 1. / sets
+				ordinary += 1 / float64(sets)
 			}
 			if bootstrap.Block(samples).Contains(1) {
-				block += 1. / sets
+				block += 1 / float64(sets)
 			}
 		}
 		t.Logf("rho %v: ordinary interval covers %.3f, block %.3f", test.rho, ordinary, block)

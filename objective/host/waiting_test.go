@@ -15,7 +15,7 @@ import (
 	"pawl/objective/host"
 )
 
-// waitingFiles adds 4,000 numbers around each, on one core: by itself, after a pause of 2 ms, or by a thread on
+// waitingFiles adds 1,500 numbers around each, on one core: by itself, after a pause of 2 ms, or by a thread on
 // the same core that the caller makes way for.
 var waitingFiles = map[string]string{
 	"kernel.yaml": `
@@ -43,7 +43,7 @@ enum { works, pauses, delegates };
 static const float *volatile from; static float *volatile to; static volatile int32_t size;
 static volatile int asked, done;
 static void work(const float *x, float *y, int32_t N) {
-	for (int i = 0; i < N; i++) { float sum = 0; for (int j = 0; j < 4000; j++) sum += x[(i + j) % N]; y[i] = sum; }
+	for (int i = 0; i < N; i++) { float sum = 0; for (int j = 0; j < 1500; j++) sum += x[(i + j) % N]; y[i] = sum; }
 }
 static void *works_for_it(void *unused) {
 	for (;;) { while (done == asked) sched_yield(); work(from, to, size); done = asked; }
@@ -67,7 +67,7 @@ void around(const float *x, float *y, int32_t N) {
 `,
 	"reference.c": `#include <stdint.h>
 void around(const float *x, float *y, int32_t N) {
-	for (int i = 0; i < N; i++) { double sum = 0; for (int j = 0; j < 4000; j++) sum += x[(i + j) % N]; y[i] = (float)sum; }
+	for (int i = 0; i < N; i++) { double sum = 0; for (int j = 0; j < 1500; j++) sum += x[(i + j) % N]; y[i] = (float)sum; }
 }`,
 }
 

@@ -82,6 +82,7 @@ func TestCheckJudgesInOrder(t *testing.T) {
 }
 
 func TestCheckBlamesTheRightStep(t *testing.T) {
+	t.Parallel() // it waits
 	for _, test := range []struct {
 		modules []string
 		at      int

@@ -55,6 +55,7 @@ func (d *forges) Run(Run) (Result, error) {
 func (d *forges) Time(Time) (Timing, error) { return Timing{}, errors.New("no") }
 
 func TestForgedAnswersAreTheKernelsFault(t *testing.T) {
+	t.Parallel() // it waits
 	var honest bytes.Buffer
 	if err := writeFrame(&honest, response{}); err != nil {
 		t.Fatal(err)

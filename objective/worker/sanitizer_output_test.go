@@ -116,6 +116,7 @@ func TestFaultBesideATool(t *testing.T) {
 
 // A tool cannot keep a worker alive that hangs. What it has said by then counts.
 func TestHangUnderATool(t *testing.T) {
+	t.Parallel() // it waits
 	for before, want := range map[string]FaultKind{"": Hung, invalidWrite: SanitizerFinding} {
 		c := start(t, Command{Device: "silent", Under: tool(t, before, cleanSummary)})
 		ctx, cancel := Allow(t.Context(), time.Second)
