@@ -83,10 +83,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		facts:     facts,
 		options:   options,
 		oracle:    newOracle(k, b, options.Python),
-		Residents: options.Residents,
-	}
-	if e.Residents == nil {
-		e.Residents = &worker.Residents{}
+		Residents: cmp.Or(options.Residents, &worker.Residents{}),
 	}
 	e.score = &score{kernel: k, dims: w.Dims}
 	e.runner = &runner{
