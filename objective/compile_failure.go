@@ -14,7 +14,9 @@ import (
 func CompileFailure(err error, allowed time.Duration) (*Failure, error) {
 	var refused *worker.Refusal
 	switch {
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && refused.Unfit:
+		return Unfit("%s", refused), nil
+	case refused != nil:
 		return &Failure{Stage: Compile, Reason: CompileError, Detail: refused.Error()}, nil
 	case errors.Is(err, process.ErrTime):
 		return &Failure{Stage: Compile, Reason: CompileTimeout, Detail: fmt.Sprintf("not finished after %v", allowed)}, nil

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -143,10 +144,7 @@ func readGoogle(_ string, document gjson.Result) (all []Series, err error) {
 		if run.Get("run_type").String() == "aggregate" {
 			continue
 		}
-		name := run.Get("run_name").String()
-		if name == "" {
-			name = run.Get("name").String()
-		}
+		name := cmp.Or(run.Get("run_name").String(), run.Get("name").String())
 		sample, err := asTime(run.Get("real_time").Raw)
 		if err != nil {
 			return nil, fmt.Errorf("benchmarks.%d.real_time: %w", i, err)

@@ -220,7 +220,7 @@ func (b *Backend) function(module nvcc.Module, entry string) (f kernels.Function
 
 func (b *Backend) unit(source string, point space.Point) (nvcc.Unit, error) {
 	unit, err := newUnit(b.kernel, b.workload, b.architecture, source, point)
-	unit.Dir = b.dir
+	unit.Dir, unit.MostShared = b.dir, b.gpus[0].SharedPerBlock
 	return unit, err
 }
 

@@ -114,9 +114,7 @@ func (l *Limits) afterCompile(calls []kernels.Call,
 				total, r.StaticShared, l.gpu.SharedPerBlock)
 		}
 		r.Occupancy = l.occupancy(launch, &r)
-		if all = greedier(all, r); i == 0 {
-			all.Launch = &launch
-		}
+		all = greedier(all, r)
 	}
 	return all, nil
 }

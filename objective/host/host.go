@@ -306,10 +306,7 @@ func (b *Backend) Facts() objective.Facts { return b.facts }
 func (b *Backend) describe() objective.Facts {
 	cores := float64(max(b.options.Cores, runtime.NumCPU()))
 	in := languageOf(b.kernel.Source)
-	toolchain := b.toolchain(in)
-	if toolchain == nil {
-		toolchain = &Toolchain{}
-	}
+	toolchain := cmp.Or(b.toolchain(in), &Toolchain{})
 	environment := objective.Environment{
 		Backend:   DeviceName,
 		Device:    b.device,

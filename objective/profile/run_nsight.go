@@ -141,10 +141,7 @@ func (n Nsight) explain(profiled objective.Profiled) error {
 		return fmt.Errorf("%w: this user may not read the GPU's performance counters; load the driver with "+
 			"NVreg_RestrictProfilingToAdminUsers=0, or run as root (a container needs CAP_SYS_ADMIN)", objective.ErrNoProfiler)
 	}
-	trouble := profiled.Trouble
-	if trouble == nil {
-		trouble = errors.New("it wrote no report")
-	}
+	trouble := cmp.Or(profiled.Trouble, errors.New("it wrote no report"))
 	return fmt.Errorf("%w: %s did not profile the launch: %w (it says %q)", objective.ErrNoProfiler, n.Path, trouble,
 		telling(profiled.Printed))
 }

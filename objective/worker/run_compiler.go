@@ -22,6 +22,8 @@ import (
 type Refusal struct {
 	// Output is what it printed about it.
 	Output string
+	// Unfit says that the unit is right, and that the machine cannot run it.
+	Unfit bool
 }
 
 func (r *Refusal) Error() string { return firstError(r.Output) }
@@ -98,11 +100,11 @@ func (c Compiler) once(ctx context.Context, allowed time.Duration, input []byte,
 	case err == nil:
 		return Printed{stdout.String(), stderr.String()}, nil
 	case ended && exit.Exited():
-		return Printed{}, &Refusal{stderr.String()}
+		return Printed{}, &Refusal{Output: stderr.String()}
 	case ended:
-		return Printed{}, &Refusal{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr)}
+		return Printed{}, &Refusal{Output: fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr)}
 	case errors.Is(err, process.ErrFlood):
-		return Printed{}, &Refusal{fmt.Sprintf("error: the compiler printed more than %d MB", most>>20)}
+		return Printed{}, &Refusal{Output: fmt.Sprintf("error: the compiler printed more than %d MB", most>>20)}
 	case ctx.Err() != nil:
 		return Printed{}, err
 	}

@@ -28,9 +28,7 @@ type Common struct {
 
 // Order is the seed of the order of measurements: the one that was given, or one that is drawn once.
 func (o *Common) Order() uint64 {
-	if o.OrderSeed == 0 {
-		o.OrderSeed = 1 + rand.Uint64N(999_999_999) // short enough to be typed again
-	}
+	o.OrderSeed = cmp.Or(o.OrderSeed, 1+rand.Uint64N(999_999_999)) // short enough to be typed again
 	return o.OrderSeed
 }
 

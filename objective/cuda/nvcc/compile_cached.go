@@ -47,6 +47,9 @@ type Unit struct {
 	Checks string
 	// Tile is for a compiler that must know the function and its arguments; nil for others.
 	Tile *Tile
+	// MostShared is the shared memory that a block may have, in bytes; 0 is unknown. A tool may refuse early
+	// what needs more. No cubin depends on it.
+	MostShared int
 }
 
 // Tile is a function whose compiler decides about threads and shared memory, and needs to

@@ -295,7 +295,9 @@ def build(request):
     apply(heuristics, constants, options, request["arguments"], request["entry"])
     types, hints, taken = signature_of(function, request, constants)
     try:
-        kernel, log = compiled(function, types, constants, hints, capability, options)
+        kernel, log = compiled(function, types, constants, hints, capability, options, request["most_shared"])
+    except Refused:
+        raise
     except Exception as error:
         raise Refused(message(error, function, request["source"])) from error
     with open(request["output"], "wb") as file:

@@ -98,6 +98,7 @@ type request struct {
 	Architecture string `json:"architecture"`
 	Scratch      string `json:"scratch"`
 	Output       string `json:"output"`
+	MostShared   int    `json:"most_shared"`
 }
 
 type answer struct {
@@ -121,7 +122,7 @@ func (t *Tool) Build(ctx context.Context, allowed time.Duration, unit nvcc.Unit,
 	}
 	question := request{
 		Tile: *unit.Tile, Folder: folder, Source: unit.Source, Architecture: unit.Architecture,
-		Scratch: scratch, Output: output,
+		Scratch: scratch, Output: output, MostShared: unit.MostShared,
 	}
 	var found answer
 	printed, err := t.server.Ask(ctx, allowed, question, &found)
@@ -150,6 +151,9 @@ func (t *Tool) Describe(ctx context.Context, file string) (found scaffold.TileSo
 // explain tells what is wrong with a point from what is wrong with all of them.
 func explain(err error, printed string) error {
 	if refused, ok := errors.AsType[*python.Refusal](err); ok {
+		if refused.Kind == "unfit" {
+			return &worker.Refusal{Output: refused.Message, Unfit: true}
+		}
 		if refused.Kind != "refused" {
 			return errors.New(refused.Message)
 		}

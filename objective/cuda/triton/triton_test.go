@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl/internal/python"
+	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/worker"
@@ -137,6 +138,15 @@ func TestCompilesUnderDecorators(t *testing.T) {
 		}
 		if described.Launch.Scratch[0] < 128 {
 			t.Errorf("a tensor map made on the device has %v bytes of scratch", described.Launch.Scratch)
+		}
+		// Another point of it needs more shared memory than this GPU is said to have.
+		tight := unit(dir, "described", three[:3], map[string]any{"BLOCK": 128})
+		tight.MostShared = 1024
+		_, err = compiler.Compile(t.Context(), tight)
+		failure, err := objective.CompileFailure(err, 0)
+		if err != nil || failure == nil || failure.Reason != objective.Infeasible ||
+			!strings.HasSuffix(failure.Detail, "declared in the source; the GPU gives a block 1024") {
+			t.Errorf("%v, %v", failure, err)
 		}
 		// Another helper is another key, and the process reads it again.
 		if err := os.WriteFile(filepath.Join(dir, "helper.py"), []byte(strings.Replace(helper, "0.5", "3.0", 1)),

@@ -19,8 +19,6 @@ except ImportError as error:
 import triton.backends.nvidia.compiler as nvidia
 import triton.compiler.compiler
 import triton.runtime.cache
-from triton._C import libtriton
-from triton._C.libtriton import ir, llvm
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.errors import CompilationError
@@ -54,19 +52,20 @@ class Recorder:
 
 recorder = Recorder()
 nvidia.subprocess = recorder
+llvm = getattr(nvidia, "llvm", None)
 
 
 def excerpt(path, names):
     """A library with nothing but some functions of another, and what they call. The file has no name that could stay
     behind when this process is killed."""
-    file, context, lowered = tempfile.TemporaryFile("w+"), ir.context(), llvm.context()
+    file, context, lowered = tempfile.TemporaryFile("w+"), nvidia.ir.context(), llvm.context()
     where = f"/proc/self/fd/{file.fileno()}"
-    ir.load_dialects(context)
-    libtriton.nvidia.load_dialects(context)
+    nvidia.ir.load_dialects(context)
+    nvidia.nvidia.load_dialects(context)
     # Linking gives each function its type.
     file.write("".join(f"llvm.func @{name}()\n" for name in names))
     file.flush()
-    module = llvm.to_module(ir.parse_mlir_module(where, context), lowered)
+    module = llvm.to_module(nvidia.ir.parse_mlir_module(where, context), lowered)
     llvm.link_extern_libs(module, [path])
     text = re.sub(rf"^define internal (.*@({'|'.join(names)})\()", r"define \1", str(module), flags=re.M)
     del module  # before its context
@@ -79,12 +78,20 @@ def excerpt(path, names):
 
 class Linker:
     """Stands in for the module llvm in Triton's backend, which reads all of libdevice for each kernel that calls
-    a function of it."""
+    a function of it, and goes on with kernels that need more shared memory than there is."""
 
-    excerpts = {}
+    excerpts, most_shared = {}, 0
 
     def __getattr__(self, name):
         return getattr(llvm, name)
+
+    def to_module(self, module, *rest):
+        ask = getattr(module, "get_int_attr", lambda name: None)
+        needed = ask("ttg.shared") or 0
+        if 0 < self.most_shared < needed:
+            raise Refused(f"{needed} bytes of shared memory, 0 of them declared in the source; "
+                          f"the GPU gives a block {self.most_shared}", "unfit")
+        return llvm.to_module(module, *rest)
 
     def link_extern_libs(self, module, paths):
         try:
@@ -97,7 +104,8 @@ class Linker:
             llvm.link_extern_libs(module, paths)
 
 
-nvidia.llvm = Linker()
+linker = Linker()
+nvidia.llvm = linker
 
 # The key of Triton's cache has a digest of its library, which takes each process half a second.
 # Every compilation has an empty cache of its own here. 3.4 has the key in the compiler's module.
@@ -108,9 +116,9 @@ for module in (triton.compiler.compiler, triton.runtime.cache):
 triton.knobs.NvidiaTool.from_path = staticmethod(functools.cache(triton.knobs.NvidiaTool.from_path))
 
 
-def compiled(function, signature, constants, hints, capability, options):
+def compiled(function, signature, constants, hints, capability, options, most_shared):
     """Compiles, and returns the kernel and what ptxas said."""
-    recorder.log = ""
+    recorder.log, linker.most_shared = "", most_shared
     at = {name: (function.arg_names.index(name),) for name in function.arg_names}
     source = ASTSource(
         fn=function,
