@@ -7,15 +7,15 @@ import (
 
 func TestTable(t *testing.T) {
 	var got bytes.Buffer
-	err := Table(&got, []string{"", "time", "point"},
+	Table(&got, []string{"", "time", "point"},
 		[][]string{{"default", "1 µs", "A=1"}, {"1", "~ ms", ""}, {"two\nlines", "~", "x\x1b[2J"}})
 	const want = `             time   point
 default      1 µs   A=1
 1            ~ ms
 two\nlines   ~      x\x1b[2J
 `
-	if err != nil || got.String() != want {
-		t.Errorf("%v\n%s", err, got.String())
+	if got.String() != want {
+		t.Errorf("%s", got.String())
 	}
 }
 

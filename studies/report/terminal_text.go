@@ -12,14 +12,12 @@ import (
 
 // Text writes the result for a terminal: what happened, how sure that is,
 // and what to do next.
-func Text(w io.Writer, s *Summary, files Files) error {
+func Text(w io.Writer, s *Summary, files Files) {
 	fmt.Fprintf(w, "%s, workload %s: %s\n\n", escape.Line(s.Study.Kernel), escape.Line(s.Study.Workload), s.Standing())
 	rows := collect.Each(s.Rows(), func(t Named) []string { return timedRow(s, t) })
 	if len(rows) > 0 {
-		if err := page.Table(w, []string{"", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point"},
-			rows); err != nil {
-			return err
-		}
+		page.Table(w, []string{"", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point"},
+			rows)
 		fmt.Fprintln(w)
 	}
 	if s.Sources != nil {
@@ -42,9 +40,7 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	if s.Evidence != nil && s.Winner.Checked != nil {
 		fmt.Fprintln(w, escape.Line(s.Winner.Checked.sentence()))
 	}
-	if err := acrossText(w, s); err != nil {
-		return err
-	}
+	acrossText(w, s)
 	f, abandoned := s.Search, ""
 	if f.Abandoned > 0 { // they were compiling when the search ended
 		abandoned = fmt.Sprintf(", %d abandoned at the end", f.Abandoned)
@@ -61,7 +57,6 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	if s.applicable() != nil && Withheld(s) == "" {
 		fmt.Fprintf(w, "\nNext: %s\n", escape.Line(action(s)))
 	}
-	return nil
 }
 
 // Text says for a terminal which files were changed.

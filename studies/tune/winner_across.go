@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"pawl/objective/devices"
 	"pawl/studies"
 	"pawl/studies/across"
 )
@@ -37,7 +38,7 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 		Budget: budget, Rounds: r.Study.Rounds, Cache: r.Cache, Getenv: r.Getenv, Notice: r.Notice, Begin: r.Across,
 		Stop: r.Stop,
 	})
-	if errors.As(err, new(*across.NothingError)) {
+	if errors.As(err, new(*devices.NothingError)) {
 		r.Notice(err.Error())
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/cmd/pawl/console"
 	"pawl/studies/tune"
 )
 
@@ -25,9 +24,10 @@ func TestNextAfterSeveralWorkloads(t *testing.T) {
 				"scale' --workload tall,deep\n"},
 	} {
 		var out strings.Builder
-		o := tuneOptions{kernel: test.kernel}
+		var o tuneOptions
+		o.asked.Kernel, o.Stdout = test.kernel, &out
 		o.Workload = test.workloads
-		o.printNext(console.Environment{Stdout: &out}, test.unconfirmed)
+		o.printNext(test.unconfirmed)
 		if out.String() != test.want {
 			t.Errorf("%s: got %q, want %q", name, out.String(), test.want)
 		}
