@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"testing"
+	"text/template"
 )
 
 func TestTable(t *testing.T) {
@@ -20,15 +21,13 @@ two\nlines   ~      x\x1b[2J
 }
 
 func TestMarkdown(t *testing.T) {
-	m := &Markdown{}
-	m.Paragraph("# %s", "Title")
-	m.Line("- one")
-	m.Paragraph("- two")
-	m.Table([]string{"a", ""}, [][]string{{"x | y", "**z**"}})
-	m.Code("sh", "echo ```")
+	m := Markdown("# {{text .}}\n\n- one\n- two\n\n{{table grid}}{{fence `sh` echo}}\n\n", template.FuncMap{
+		"grid": func() *Grid { return NewGrid([][]string{{"x | y", "**z**"}}, "a", "") },
+		"echo": func() string { return "echo ```" },
+	})
 	var got bytes.Buffer
 	const want = "# Title\n\n- one\n- two\n\n| a |  |\n|---|---|\n| x \\| y | **z** |\n\n````sh\necho ```\n````\n\n"
-	if err := m.Write(&got); err != nil || got.String() != want {
+	if err := m.Execute(&got, "Title"); err != nil || got.String() != want {
 		t.Errorf("%v\n%s", err, got.String())
 	}
 }

@@ -196,17 +196,6 @@ func acrossRows(s *Summary, mark, text func(string) string) (rows [][]string) {
 	return rows
 }
 
-func (m *markdown) across(s *Summary) {
-	rows := acrossRows(s, func(t string) string { return "**" + t + "**" }, text)
-	if rows == nil {
-		return
-	}
-	m.fold("On other workloads")
-	m.Table(acrossHeader, rows)
-	m.Paragraph("A value below 1 means that the winner is slower than the default. Both were checked in full on each " +
-		"workload, then measured in random order in every round, in fresh processes.")
-}
-
 func acrossText(w io.Writer, s *Summary) {
 	if s.Across == nil {
 		return

@@ -69,13 +69,8 @@ func (o *compareOptions) compareFiles(_ context.Context, files []string) error {
 }
 
 func printCompared(w io.Writer, r *reporting.Report) {
-	var rows [][]string
-	for _, s := range r.Results {
-		c := s.Cells()
-		rows = append(rows, []string{s.Kernel, c.Baseline, c.Current, c.Change, c.Interval, c.Delta, c.P, string(s.Verdict)})
-	}
 	page.Table(w, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"},
-		rows)
+		reporting.Rows(r.Results, plain, "kernel", "baseline", "current", "change", "95 % interval", "δ", "p", "verdict"))
 	for _, s := range r.Results {
 		fmt.Fprintf(w, "\n%s: %s.\n", s.Verdict, escape.Line(s.Reason))
 		for _, note := range s.Notes {

@@ -176,13 +176,8 @@ func (o *options) stepSummary(r *reporting.Report) error {
 
 func printGate(w io.Writer, baseline string, r *reporting.Report, written []string) {
 	fmt.Fprintf(w, "%s\n\n", reporting.PlainHeadline(r))
-	var rows [][]string
-	for _, s := range r.Results {
-		c := s.Cells()
-		rows = append(rows, []string{s.Config(), c.Baseline, c.Current, c.Change, c.Interval, c.P95, string(s.Verdict)})
-	}
-	page.Table(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"},
-		rows)
+	columns := []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}
+	page.Table(w, columns, reporting.Rows(r.Results, plain, columns...))
 	fmt.Fprintln(w)
 	for _, s := range r.Results {
 		fmt.Fprintf(w, "%s: %s\n", s.Config(), escape.Line(s.Reason))
@@ -203,6 +198,9 @@ func printGate(w io.Writer, baseline string, r *reporting.Report, written []stri
 		fmt.Fprintf(w, "wrote %s\n", path)
 	}
 }
+
+// plain leaves text to the table, which escapes it.
+func plain(text string) string { return text }
 
 // presetFlag chooses a policy where no file is asked for.
 func presetFlag(to *string) cli.Flag {
