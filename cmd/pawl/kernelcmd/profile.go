@@ -172,8 +172,7 @@ func (o *profileOptions) get(ctx context.Context, point space.Point) (*profile.P
 func (o *profileOptions) show(profiles []*profile.Profile) error {
 	var comparison *profile.Comparison
 	if len(profiles) == 2 {
-		c := profile.Compare(profiles[0].Facts, profiles[1].Facts)
-		comparison = &c
+		comparison = new(profile.Compare(profiles[0].Facts, profiles[1].Facts))
 	}
 	err := error(nil)
 	if comparison == nil {

@@ -75,8 +75,7 @@ func readLines(ctx context.Context, store *studies.Store) ([]line, error) {
 			}
 			l.Trials, l.Verdict = summary.Search.Asked, summary.Advice.Verdict
 			if ranked := trial.Ranking(summary.Trials()); len(ranked) > 0 {
-				best := ranked[0].Outcome.Milliseconds()
-				l.Best = &best
+				l.Best = new(ranked[0].Outcome.Milliseconds())
 			}
 			if summary.Winner != nil {
 				l.Confirmed = &summary.Winner.Milliseconds
