@@ -29,7 +29,7 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 	if err != nil {
 		return err
 	}
-	r.free() // its workers would wait beside those of other workloads
+	r.close() // its workers would wait beside those of other workloads
 	budget := r.limited().Budget
 	if budget > 0 {
 		budget = max(budget-head.Elapsed, time.Duration(acrossShare*float64(budget)))
