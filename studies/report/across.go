@@ -2,11 +2,9 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search/confirm"
@@ -194,15 +192,4 @@ func acrossRows(s *Summary, mark, text func(string) string) (rows [][]string) {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-func acrossText(w io.Writer, s *Summary) {
-	if s.Across == nil {
-		return
-	}
-	if rows := acrossRows(s, strings.ToUpper, escape.Line); rows != nil {
-		fmt.Fprintln(w, "\nThe winner on other workloads:")
-		page.Table(w, acrossHeader, rows)
-	}
-	fmt.Fprintln(w, escape.Line(s.Across.Advice))
 }
