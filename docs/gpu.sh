@@ -77,7 +77,7 @@ for part in "$@"; do
   case $part in
     tests) PAWL_REQUIRE_GPU=1 timed tests.log "$tests" -test.run GPU -test.v ;;
     tune) # from a cold cache, and the same study again: once measured anew, twice remembered
-      twice random --trials 100 --sampler random --cold
+      twice random --trials 100 --sampler random --ignore-earlier
       twice hundred --trials 100
       twice hundreds --trials 400
       ;;
@@ -224,13 +224,13 @@ for part in "$@"; do
       ;;
     farm) # a study built in and on a farm of this machine, in turns; needs a PostgreSQL (PAWL_FARM_DB=postgres://...)
       [ -n "${PAWL_FARM_DB:-}" ] || { echo "farm: set PAWL_FARM_DB" | tee -a "$out/farm.log"; continue; }
-      alone() { timed farm.log "$pawl" tune attention_hopper --trials 100 --cold --seed 1 --cache "$scratch/alone-$1" --out "alone-$1"; }
+      alone() { timed farm.log "$pawl" tune attention_hopper --trials 100 --ignore-earlier --seed 1 --cache "$scratch/alone-$1" --out "alone-$1"; }
       together() {
         "$pawl" farm init --db "$PAWL_FARM_DB" --farm "farm_$1" >> "$out/farm.log" 2>&1
         "$pawl" worker --db "$PAWL_FARM_DB" --farm "farm_$1" --cache "$scratch/farm-$1" 2> "$out/worker-$1.log" &
         local worker=$!
         until grep -q working "$out/worker-$1.log" || ! kill -0 $worker; do sleep 0.1; done
-        timed farm.log "$pawl" tune attention_hopper --trials 100 --cold --seed 1 --db "$PAWL_FARM_DB" --farm "farm_$1" --on h200 --out "farm-$1"
+        timed farm.log "$pawl" tune attention_hopper --trials 100 --ignore-earlier --seed 1 --db "$PAWL_FARM_DB" --farm "farm_$1" --on h200 --out "farm-$1"
         kill $worker
         wait $worker
       }

@@ -135,7 +135,7 @@ func (s *apart) judge() Decision {
 	beyond := e.Change < -slow || e.Change > fast
 	within := e.Interval.Low > -slow && e.Interval.High < fast
 	if proven && beyond && !s.cleared(slow, fast) {
-		if d := s.doubt(slow, fast); d != nil {
+		if d := s.undecided(slow, fast); d != nil {
 			return *d
 		}
 	}
@@ -194,9 +194,9 @@ func (s *apart) gap() float64 {
 	return math.Log(max(slices.Min(other)/slices.Max(base), slices.Min(base)/slices.Max(other)))
 }
 
-// doubt says why a proven difference decides nothing although some process of one side
+// undecided says why a proven difference decides nothing although some process of one side
 // lies among those of the other.
-func (s *apart) doubt(slow, fast float64) *Decision {
+func (s *apart) undecided(slow, fast float64) *Decision {
 	if s.processes < orderedProcesses {
 		return new(Decide(Inconclusive,
 			"%s, but the nearest processes of the two sides differ by too little (the limit is %s, %s "+

@@ -231,7 +231,7 @@ func fillable(s document.Scalar, where string, known, also []string) error {
 		if strings.HasPrefix(match, "{{") || slices.Contains(known, name) || slices.Contains(also, name) {
 			continue
 		}
-		return s.At.Errorf("%s: {%s} stands for nothing; there are %s; {{%s}} is the text itself", where, name,
+		return s.At.Errorf("%s: {%s} is not defined (defined: %s); write {{%s}} for the text itself", where, name,
 			strings.Join(append(slices.Clone(known), also...), ", "), name)
 	}
 	if strings.ContainsRune(s.Text, 0) {

@@ -25,7 +25,7 @@ func TestSourcesThatCommandsCompile(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{"", "", ""},
 		{"-O,", `"opt-level={BLOCK}", "{SIZE}",`, ""},
-		{"-O,", `"{N}",`, "5:18: compile: {N} stands for nothing; there are BLOCK, SIZE, OUT"},
+		{"-O,", `"{N}",`, "5:18: compile: {N} is not defined (defined: BLOCK, SIZE, OUT)"},
 		{`"{OUT}"`, "out.o", "5:11: compile is a program and its arguments, one of which has {OUT}"},
 		{"compile:", "flags: [-O2]\ncompile:", "5:9: flags are for the C compiler"},
 		{"{object: scale.rs}", "{object: [scale.rs, other.c]}", "compile makes one object"},

@@ -66,9 +66,9 @@ func TestMistakesInPrograms(t *testing.T) {
 	for section, want := range map[string]string{
 		"command: {build: [cc]}": "has no source for backend command",
 		"command: {run: []}":     "has no source for backend command",
-		`command: {run: [a, "{M}"]}`: "p.yaml:3:20: run: {M} stands for nothing; " +
-			"there are N, OUT; {{M}} is the text itself",
-		`command: {run: [a, "{STDOUT}"]}`: "{STDOUT} stands for nothing",
+		`command: {run: [a, "{M}"]}`: "p.yaml:3:20: run: {M} is not defined (defined: " +
+			"N, OUT); write {{M}} for the text itself",
+		`command: {run: [a, "{STDOUT}"]}`: "{STDOUT} is not defined",
 		`command: {build: [cc, x.c], run: [a]}`: "p.yaml:3:19: build writes nowhere that is the " +
 			"point's own",
 		"command: {run: [a], timeouts: {run: soon}}": `p.yaml:3:37: timeouts: "soon" is no time such as 30s or 5m`,

@@ -60,8 +60,8 @@ type Environment struct {
 	Flags    string `json:"flags"`
 	// Build is how a point is compiled; nil where nobody knows.
 	Build *Build `json:"build,omitempty"`
-	// Measure is what points are compared by; nil is the time.
-	Measure *page.Objective `json:"objective,omitempty"`
+	// Objective is what points are compared by; nil is the time.
+	Objective *page.Objective `json:"objective,omitempty"`
 	// Programs are the command lines of a kernel that is run and not called; nil for others.
 	Programs *Programs `json:"programs,omitempty"`
 	// Commit is the commit of the kernel's sources, empty when unknown.

@@ -18,7 +18,8 @@ import (
 	"pawl/space"
 )
 
-type fuzzer struct {
+// Tester checks the points of a workload on cases.
+type Tester struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
 	seed     uint64
@@ -44,24 +45,24 @@ type Finding struct {
 }
 
 // WorkloadCase is the workload.
-func (f *fuzzer) WorkloadCase() check.Case {
-	return check.Case{Dims: f.workload.Dims, Seed: f.seed, Layout: worker.Aligned}
+func (t *Tester) WorkloadCase() check.Case {
+	return check.Case{Dims: t.workload.Dims, Seed: t.seed, Layout: worker.Aligned}
 }
 
 // QuickCases returns the quick tier of a point. The workload comes last.
-func (f *fuzzer) QuickCases(point space.Point) []check.Case {
-	return append(check.Quick(f.kernel, f.workload, point, f.quick, f.seed), f.WorkloadCase())
+func (t *Tester) QuickCases(point space.Point) []check.Case {
+	return append(check.Quick(t.kernel, t.workload, point, t.quick, t.seed), t.WorkloadCase())
 }
 
 // FullCases returns the full tier of a point.
-func (f *fuzzer) FullCases(point space.Point) []check.Case {
-	return check.Full(f.kernel, f.workload, point, f.full)
+func (t *Tester) FullCases(point space.Point) []check.Case {
+	return check.Full(t.kernel, t.workload, point, t.full)
 }
 
 // Note returns what was noticed about a point beside failures, and which sizes it
 // was not checked with; or nothing.
-func (f *fuzzer) Note(point space.Point) string {
-	note, unchecked := f.notes.Of(point), check.Unchecked(f.kernel, f.workload)
+func (t *Tester) Note(point space.Point) string {
+	note, unchecked := t.notes.Of(point), check.Unchecked(t.kernel, t.workload)
 	if note != "" && unchecked != "" {
 		note += ". "
 	}
@@ -69,8 +70,8 @@ func (f *fuzzer) Note(point space.Point) string {
 }
 
 // plan plans the check of a point. One whose scratch has no size at a case fails.
-func (f *fuzzer) plan(ctx context.Context, p Prepared, cases ...check.Case) (check.Plan, *Failure, error) {
-	plan, err := check.NewPlan(ctx, f.checker, p.subject(), cases...)
+func (t *Tester) plan(ctx context.Context, p Prepared, cases ...check.Case) (check.Plan, *Failure, error) {
+	plan, err := check.NewPlan(ctx, t.checker, p.subject(), cases...)
 	if unbound, ok := errors.AsType[*arguments.BindError](err); ok && unbound.Scratch {
 		return plan, Unfit("%s", unbound), nil
 	}
@@ -79,29 +80,29 @@ func (f *fuzzer) plan(ctx context.Context, p Prepared, cases ...check.Case) (che
 
 // foresee has answers to cases worked out that no device computes, to so many at a time. It returns how many of the
 // cases need not wait for one.
-func (f *fuzzer) foresee(point space.Point, cases []check.Case, most int) int {
-	if device, ok := f.checker.(check.OnDevice); ok {
+func (t *Tester) foresee(point space.Point, cases []check.Case, most int) int {
+	if device, ok := t.checker.(check.OnDevice); ok {
 		return device.Foresee(point, cases, most)
 	}
 	return len(cases)
 }
 
-func (f *fuzzer) follow(ctx context.Context, s *worker.Session, plan check.Plan) (*Failure, error) {
-	fault, err := f.checker.Check(ctx, s, plan)
-	return f.runner.failure(fault), err
+func (t *Tester) follow(ctx context.Context, s *worker.Session, plan check.Plan) (*Failure, error) {
+	fault, err := t.checker.Check(ctx, s, plan)
+	return t.runner.failure(fault), err
 }
 
-func (f *fuzzer) check(ctx context.Context, s *worker.Session, p Prepared, cases ...check.Case) (*Failure, error) {
-	plan, failure, err := f.plan(ctx, p, cases...)
+func (t *Tester) check(ctx context.Context, s *worker.Session, p Prepared, cases ...check.Case) (*Failure, error) {
+	plan, failure, err := t.plan(ctx, p, cases...)
 	if failure != nil || err != nil {
 		return failure, err
 	}
-	return f.follow(ctx, s, plan)
+	return t.follow(ctx, s, plan)
 }
 
 // Try checks a point on cases in one fresh worker, and stops at the first that
 // fails. Observe is called before each case; it may be nil.
-func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case],
+func (t *Tester) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case],
 	observe func(check.Case)) (Finding, error) {
 	finding := Finding{Failure: p.Failure}
 	if p.Failure != nil {
@@ -111,9 +112,9 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 	next, stop := iter.Pull(cases)
 	defer stop()
 	finding.Evidence = &check.Evidence{
-		Tolerance: f.kernel.Tolerance, Unchecked: check.Unchecked(f.kernel, f.workload), Unscaled: check.Unscaled(f.kernel),
+		Tolerance: t.kernel.Tolerance, Unchecked: check.Unchecked(t.kernel, t.workload), Unscaled: check.Unscaled(t.kernel),
 	}
-	failure, err := f.runner.run(ctx, p.subject(), func(s *worker.Session) error {
+	failure, err := t.runner.run(ctx, p.subject(), func(s *worker.Session) error {
 		c, more := finding.Case, true
 		switch last := len(passed) - 1; {
 		case finding.Failure != nil: // the case that failed once more, in another worker
@@ -127,17 +128,17 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 			if observe != nil {
 				observe(c)
 			}
-			plan, failure, err := f.plan(ctx, p, c)
+			plan, failure, err := t.plan(ctx, p, c)
 			plan.Evidence = finding.Evidence
 			if failure == nil && err == nil {
-				failure, err = f.follow(ctx, s, plan)
+				failure, err = t.follow(ctx, s, plan)
 			}
 			if err != nil {
 				return err
 			}
 			finding.Checked++
 			if failure != nil {
-				finding.Failure, finding.Case = f.explained(ctx, s, c, failure), c
+				finding.Failure, finding.Case = t.explained(ctx, s, c, failure), c
 				return nil
 			}
 			passed = append(passed, c)
@@ -157,28 +158,28 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 	if err != nil || finding.Failure == nil || len(passed) < finding.Checked || finding.Checked == 1 {
 		return finding, err
 	}
-	return f.blame(ctx, p, passed, finding)
+	return t.blame(ctx, p, passed, finding)
 }
 
 // discern returns a [check.BlindError] where the check would pass a kernel that does nothing, as any kernel shows that
 // computes. It asks once.
-func (f *fuzzer) discern(ctx context.Context, p Prepared) error {
-	f.discerning.Lock()
-	defer f.discerning.Unlock()
-	if f.discerned || p.Failure != nil {
+func (t *Tester) discern(ctx context.Context, p Prepared) error {
+	t.discerning.Lock()
+	defer t.discerning.Unlock()
+	if t.discerned || p.Failure != nil {
 		return nil
 	}
 	var same string
-	for _, c := range append([]check.Case{f.WorkloadCase()}, f.FullCases(p.Point)...) {
-		outputs, err := f.Outputs(ctx, p, c)
+	for _, c := range append([]check.Case{t.WorkloadCase()}, t.FullCases(p.Point)...) {
+		outputs, err := t.Outputs(ctx, p, c)
 		if err != nil || outputs == nil {
 			return err
 		}
 		var other *check.Outputs
-		if !f.kernel.Answered() && !f.kernel.PythonReference() { // which would take as long again
+		if !t.kernel.Answered() && !t.kernel.PythonReference() { // which would take as long again
 			again := c
 			again.Seed = ^c.Seed
-			if other, err = f.Outputs(ctx, p, again); err != nil || other == nil {
+			if other, err = t.Outputs(ctx, p, again); err != nil || other == nil {
 				return err
 			}
 		}
@@ -186,13 +187,13 @@ func (f *fuzzer) discern(ctx context.Context, p Prepared) error {
 			return err
 		}
 		if same == "" {
-			f.discerned = true
+			t.discerned = true
 			return nil
 		}
 	}
-	outputs := collect.Each(f.kernel.Arguments.Outputs(), func(a arguments.Argument) string { return a.Name })
-	inputs := cmp.Or(strings.Join(f.kernel.Arguments.Drawn(), " or "), "its inputs")
-	return &check.BlindError{Case: f.WorkloadCase(), Result: "a kernel that never reads " + inputs, Reason: fmt.Sprintf(
+	outputs := collect.Each(t.kernel.Arguments.Outputs(), func(a arguments.Argument) string { return a.Name })
+	inputs := cmp.Or(strings.Join(t.kernel.Arguments.Drawn(), " or "), "its inputs")
+	return &check.BlindError{Case: t.WorkloadCase(), Result: "a kernel that never reads " + inputs, Reason: fmt.Sprintf(
 		"the reference's %s is %s here and in every other case: give %s content that leads to other answers (fill, range)",
 		strings.Join(outputs, " and "), same, inputs)}
 }
@@ -207,7 +208,7 @@ func BlindFailure(err error) *Failure {
 
 // explained is a wrong result, or what a tool that watches has found in its case: that says
 // where it comes from.
-func (f *fuzzer) explained(ctx context.Context, s *worker.Session, c check.Case, failure *Failure) *Failure {
+func (t *Tester) explained(ctx context.Context, s *worker.Session, c check.Case, failure *Failure) *Failure {
 	if !s.Slot.Watched() || failure.Reason != string(check.WrongResult) {
 		return failure
 	}
@@ -221,9 +222,9 @@ func (f *fuzzer) explained(ctx context.Context, s *worker.Session, c check.Case,
 // blame finds out which case it was that a tool has reported on at the end of the
 // worker, after all of them: it tries them one by one. Where none fails alone, it
 // stays with the last.
-func (f *fuzzer) blame(ctx context.Context, p Prepared, cases []check.Case, found Finding) (Finding, error) {
+func (t *Tester) blame(ctx context.Context, p Prepared, cases []check.Case, found Finding) (Finding, error) {
 	for i, c := range cases {
-		one, err := f.tryOne(ctx, p, c)
+		one, err := t.tryOne(ctx, p, c)
 		one.Checked += i
 		if err != nil || one.Failure != nil {
 			return one, err
@@ -232,14 +233,14 @@ func (f *fuzzer) blame(ctx context.Context, p Prepared, cases []check.Case, foun
 	return found, nil
 }
 
-func (f *fuzzer) tryOne(ctx context.Context, p Prepared, c check.Case) (Finding, error) {
-	return f.Try(ctx, p, slices.Values([]check.Case{c}), nil)
+func (t *Tester) tryOne(ctx context.Context, p Prepared, c check.Case) (Finding, error) {
+	return t.Try(ctx, p, slices.Values([]check.Case{c}), nil)
 }
 
 // TryQuick checks a point on what every trial is checked on, the workload
 // included.
-func (f *fuzzer) TryQuick(ctx context.Context, p Prepared) (Finding, error) {
-	return f.Try(ctx, p, slices.Values(f.QuickCases(p.Point)), nil)
+func (t *Tester) TryQuick(ctx context.Context, p Prepared) (Finding, error) {
+	return t.Try(ctx, p, slices.Values(t.QuickCases(p.Point)), nil)
 }
 
 // Shrink looks for the smallest shape, and the plainest inputs, at which a
@@ -247,7 +248,7 @@ func (f *fuzzer) TryQuick(ctx context.Context, p Prepared) (Finding, error) {
 // the finding itself where nothing smaller fails, and again = false where not
 // even the case itself does when it is repeated alone: then the failure depends
 // on what ran before it, or on the scheduling of threads.
-func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (smallest Finding, again bool, err error) {
+func (t *Tester) Shrink(ctx context.Context, p Prepared, finding Finding) (smallest Finding, again bool, err error) {
 	runs := check.ShrinkRuns
 	if finding.Failure.Reason == string(worker.Hung) {
 		runs = 4 // each costs the whole time allowed
@@ -259,7 +260,7 @@ func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (small
 		}
 		runs--
 		var found Finding
-		if found, err = f.tryOne(ctx, p, c); err != nil || found.Failure == nil ||
+		if found, err = t.tryOne(ctx, p, c); err != nil || found.Failure == nil ||
 			found.Failure.Reason != finding.Failure.Reason {
 			return false
 		}
@@ -267,16 +268,16 @@ func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (small
 		return true
 	}
 	if fails(finding.Case) {
-		check.Shrink(f.kernel, f.workload, p.Point, finding.Case, fails)
+		check.Shrink(t.kernel, t.workload, p.Point, finding.Case, fails)
 	}
 	return smallest, again, err
 }
 
 // Outputs runs a point on a case and returns what it wrote beside the right answer; nil where
 // it died.
-func (f *fuzzer) Outputs(ctx context.Context, p Prepared, c check.Case) (outputs *check.Outputs, err error) {
-	_, err = f.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
-		outputs, err = f.checker.Outputs(ctx, s, p.subject(), c)
+func (t *Tester) Outputs(ctx context.Context, p Prepared, c check.Case) (outputs *check.Outputs, err error) {
+	_, err = t.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
+		outputs, err = t.checker.Outputs(ctx, s, p.subject(), c)
 		return err
 	})
 	return outputs, err

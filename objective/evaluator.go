@@ -51,13 +51,14 @@ type Options struct {
 // methods are safe for concurrent use: Measure and its like wait for a device.
 //
 // The parts do the work, and the evaluator calls them in order: the runner reserves a
-// device and finds a worker, the fuzzer checks results, the verifier takes finalists
+// device and finds a worker, the tester checks results, the verifier takes finalists
 // through the full tier, and the benchmark takes samples.
 type Evaluator struct {
-	*fuzzer
-	*verifier
-	*worker.Residents
+	Tester *Tester
+
 	backend   Backend
+	workers   *worker.Residents
+	verifier  *verifier
 	facts     Facts
 	options   Options
 	oracle    *check.Oracle
@@ -79,14 +80,11 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	options.QuickCases = cmp.Or(options.QuickCases, quick)
 	options.Caches = cmp.Or(options.Caches, worker.Caches(k.On().Caches))
 	e := &Evaluator{
-		backend:   b,
-		facts:     facts,
-		options:   options,
-		oracle:    newOracle(k, b, options.Python),
-		Residents: options.Residents,
-	}
-	if e.Residents == nil {
-		e.Residents = &worker.Residents{}
+		backend: b,
+		facts:   facts,
+		options: options,
+		oracle:  newOracle(k, b, options.Python),
+		workers: cmp.Or(options.Residents, &worker.Residents{}),
 	}
 	e.score = &score{kernel: k, dims: w.Dims}
 	e.runner = &runner{
@@ -99,7 +97,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		least:   leastHere,
 		initial: k.Default(),
 	}
-	e.fuzzer = &fuzzer{
+	e.Tester = &Tester{
 		kernel:   k,
 		workload: w,
 		seed:     options.Seed,
@@ -108,25 +106,25 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		notes:    &check.Notes{},
 		runner:   e.runner,
 	}
-	e.verifier = newVerifier(e.fuzzer)
+	e.verifier = newVerifier(e.Tester)
 	e.benchmark = &benchmark{
 		kernel:   k,
-		workload: e.WorkloadCase(),
+		workload: e.Tester.WorkloadCase(),
 		stopping: options.Stopping,
 		caches:   options.Caches,
 		roofline: facts.Roofline,
 	}
-	target := check.Target{Kernel: k, Workload: w, Oracle: e.oracle, Notes: e.notes}
+	target := check.Target{Kernel: k, Workload: w, Oracle: e.oracle, Notes: e.Tester.notes}
 	if program, ok := b.(Program); ok {
-		e.checker, e.benchmark.timer, e.runner.workers = byProgram{program}, timeProgram(program), processes{}
+		e.Tester.checker, e.benchmark.timer, e.runner.workers = byProgram{program}, timeProgram(program), processes{}
 		e.runner.ready = func(context.Context, space.Point) error { return nil }
 	} else if facts.Resident {
 		e.onDevice = check.OnDevice{Target: target}
-		e.checker, e.benchmark.timer = e.onDevice, timeOnDevice
-		e.runner.workers, e.runner.least = e.Warm(e.warm), leastOnDevice
+		e.Tester.checker, e.benchmark.timer = e.onDevice, timeOnDevice
+		e.runner.workers, e.runner.least = e.workers.Warm(e.warm), leastOnDevice
 	} else {
-		e.stopwatches = &stopwatches{kernel: k, oracle: e.oracle, workload: e.WorkloadCase()}
-		e.checker, e.benchmark.timer = check.Here{Target: target}, e.stopwatches.timer
+		e.stopwatches = &stopwatches{kernel: k, oracle: e.oracle, workload: e.Tester.WorkloadCase()}
+		e.Tester.checker, e.benchmark.timer = check.Here{Target: target}, e.stopwatches.timer
 	}
 	return e
 }
@@ -134,7 +132,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 // Beside returns an evaluator of the same workload that runs kernels under a tool. Close it too.
 func (e *Evaluator) Beside(tool Backend, o Options) *Evaluator {
 	o.Python = e.options.Python
-	return NewEvaluator(e.kernel, e.workload, tool, o)
+	return NewEvaluator(e.Tester.kernel, e.Tester.workload, tool, o)
 }
 
 func newOracle(k *kernels.Kernel, b Backend, python *check.Python) *check.Oracle {
@@ -152,10 +150,13 @@ func (e *Evaluator) Close() {
 	}
 }
 
+// End ends the worker processes: a device is free for others.
+func (e *Evaluator) End() { e.workers.End() }
+
 // Refresh begins a round: the samples that follow come from fresh processes, and inputs whose answers
 // are known are others than before.
 func (e *Evaluator) Refresh() {
-	e.Residents.Refresh()
+	e.workers.Refresh()
 	if e.stopwatches != nil {
 		e.stopwatches.renew()
 	}
@@ -185,7 +186,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 		return p, nil
 	}
 	if !e.options.CompileOnly {
-		e.foresee(point, e.QuickCases(point), math.MaxInt)
+		e.Tester.foresee(point, e.Tester.QuickCases(point), math.MaxInt)
 	}
 	start := time.Now()
 	var err error
@@ -208,7 +209,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	if err := e.runner.ready(ctx, point); err != nil {
 		return p, err
 	}
-	p.quick, p.Failure, err = e.plan(ctx, p, e.QuickCases(point)...)
+	p.quick, p.Failure, err = e.Tester.plan(ctx, p, e.Tester.QuickCases(point)...)
 	p.by = e
 	return p, err
 }
@@ -234,7 +235,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 		return outcome, nil
 	}
 	incumbent = e.score.incumbent(p.Point, incumbent)
-	if err := e.discern(ctx, p); err != nil {
+	if err := e.Tester.discern(ctx, p); err != nil {
 		return outcome, err
 	}
 	begun := outcome
@@ -267,10 +268,27 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 // checkQuickly checks a few small shapes and then the workload itself.
 func (e *Evaluator) checkQuickly(ctx context.Context, s *worker.Session, p Prepared) (*Failure, error) {
 	if p.by != e { // another evaluator may have another workload
-		return e.check(ctx, s, p, e.QuickCases(p.Point)...)
+		return e.Tester.check(ctx, s, p, e.Tester.QuickCases(p.Point)...)
 	}
-	return e.follow(ctx, s, p.quick)
+	return e.Tester.follow(ctx, s, p.quick)
 }
+
+// Verify checks a point on the full tier.
+func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
+	_, failure, err := e.verifier.check(ctx, p, 0)
+	return failure, err
+}
+
+// VerifyFor checks a point on a part of the full tier, for about as long as it is
+// allowed, and reports whether it is through with all of it; 0 allows any time. It
+// goes on where the call before ended.
+func (e *Evaluator) VerifyFor(ctx context.Context, p Prepared,
+	allowed time.Duration) (through bool, failure *Failure, err error) {
+	return e.verifier.check(ctx, p, allowed)
+}
+
+// TakeEvidence returns what a point has passed of the full tier since the last call.
+func (e *Evaluator) TakeEvidence(p Prepared) *check.Evidence { return e.verifier.takeEvidence(p) }
 
 // Sample takes a fixed number of samples, for comparing points that have passed
 // Measure. The result is checked there again. On the processor each call has a
@@ -295,7 +313,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
 		outcome = begun
 		if _, program := e.backend.(Program); !program { // whose timed run is checked, and may be long
-			outcome.Failure, err = e.check(ctx, s, p, e.WorkloadCase())
+			outcome.Failure, err = e.Tester.check(ctx, s, p, e.Tester.WorkloadCase())
 		}
 		if err != nil || outcome.Failure != nil {
 			return err
@@ -310,7 +328,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		outcome.Failure = failure
 	}
 	if err == nil && outcome.Failure == nil {
-		outcome.Evidence = e.TakeEvidence(p)
+		outcome.Evidence = e.verifier.takeEvidence(p)
 		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err
@@ -323,14 +341,14 @@ func (e *Evaluator) warm(ctx context.Context, slot worker.Slot, client *worker.C
 	if slot.Watched() {
 		return nil
 	}
-	return e.onDevice.Answer(ctx, client, e.runner.initial, e.WorkloadCase())
+	return e.onDevice.Answer(ctx, client, e.runner.initial, e.Tester.WorkloadCase())
 }
 
 // Anticipate works out the right answers that a point will be checked against,
 // for a device that has time to spare while the point is compiled. What goes wrong
 // shows when it is checked.
 func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
-	if e.kernel.Answered() || e.kernel.PythonReference() {
+	if e.Tester.kernel.Answered() || e.Tester.kernel.PythonReference() {
 		return nil
 	}
 	if err := e.oracle.Ready(ctx, point); err != nil {
@@ -338,7 +356,7 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 	}
 	_, err := e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference(point)},
 		func(s *worker.Session) error {
-			for _, c := range e.QuickCases(point) {
+			for _, c := range e.Tester.QuickCases(point) {
 				if err := e.onDevice.Answer(ctx, s.Client, point, c); err != nil {
 					s.Distrust()
 					return ctx.Err()
@@ -351,7 +369,7 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 
 // Problem identifies what the kernel is called with when it is timed.
 func (e *Evaluator) Problem() (string, error) {
-	bindings, err := e.WorkloadCase().Bind(e.kernel)
+	bindings, err := e.Tester.WorkloadCase().Bind(e.Tester.kernel)
 	if err != nil {
 		return "", err
 	}

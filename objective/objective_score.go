@@ -42,9 +42,9 @@ type score struct {
 // plain says that the time is compared and nothing is required.
 func (s *score) plain() bool { return len(s.kernel.Objectives) == 0 && len(s.kernel.Requirements) == 0 }
 
-// Measure says how the numbers are written that a kernel's points are compared by; nil
+// ObjectiveOf says how the numbers are written that a kernel's points are compared by; nil
 // is a time.
-func Measure(k *kernels.Kernel) *page.Objective {
+func ObjectiveOf(k *kernels.Kernel) *page.Objective {
 	if len(k.Objectives) == 0 && len(k.Requirements) == 0 {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
 		result = begun
 		s.Distrust() // it ends with this launch
-		failure, err := e.check(ctx, s, p, e.WorkloadCase())
+		failure, err := e.Tester.check(ctx, s, p, e.Tester.WorkloadCase())
 		switch {
 		case err != nil:
 			return err

@@ -18,9 +18,9 @@ type Roofline struct {
 	Loose bool `json:"-"`
 }
 
-// Measure is the roofline that a kernel can be measured against: unknown for a loose
+// Comparable is the roofline that a kernel can be measured against: unknown for a loose
 // one.
-func (r Roofline) Measure() Roofline {
+func (r Roofline) Comparable() Roofline {
 	if r.Loose {
 		return Roofline{}
 	}

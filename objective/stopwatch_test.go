@@ -22,7 +22,7 @@ func TestEveryRoundHasOtherKnownContents(t *testing.T) {
 	if !slices.Equal(first, contents()) {
 		t.Error("the contents change within a round")
 	}
-	(&Evaluator{Residents: &worker.Residents{}, stopwatches: m}).Refresh()
+	(&Evaluator{workers: &worker.Residents{}, stopwatches: m}).Refresh()
 	for _, seed := range contents() {
 		if seed == 0 || slices.Contains(first, seed) {
 			t.Errorf("content %d is not new", seed)

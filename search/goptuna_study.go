@@ -16,7 +16,7 @@ import (
 	"pawl/space"
 )
 
-// study asks for trials and finishes them: a small façade over a goptuna study,
+// study asks for trials and finishes them: a thin layer over a goptuna study,
 // whose relative sampler it is. goptuna's storage in memory has the point, the state and
 // the time of every trial, and the best one is goptuna's answer. What it has no place
 // for, the rest of an outcome, stands beside it in trials. One goroutine uses both,

@@ -8,16 +8,16 @@ import (
 // growth is what a sampled pool has beside its sample.
 type growth struct {
 	checker *checker
-	// kept are the points with a lasting position, passing those that were looked at since.
-	kept, passing []Row
+	// kept are the points with a lasting position, transient those that were looked at since.
+	kept, transient []Row
 	// positions are of both, by the row's text; notThere for a row that is no valid point.
 	positions map[string]int
 }
 
 const (
 	notThere = -1
-	// firstPassing is the position of the first passing point: behind all that a pool can keep.
-	firstPassing = 1 << 40
+	// firstTransient is the position of the first transient point: behind all that a pool can keep.
+	firstTransient = 1 << 40
 )
 
 // Growing returns the pool for one search, which one goroutine uses. A complete pool is itself. One
@@ -37,7 +37,7 @@ func (p *Pool) Growing() *Pool {
 
 // Keep returns a position that holds for good of a point that was found.
 func (p *Pool) Keep(position int) int {
-	if position < firstPassing {
+	if position < firstTransient {
 		return position
 	}
 	row := p.Row(position)
@@ -52,7 +52,7 @@ func (p *Pool) Forget() {
 	if p.growth == nil || len(p.growth.positions) == len(p.growth.kept) {
 		return
 	}
-	p.growth.passing = nil
+	p.growth.transient = nil
 	clear(p.growth.positions)
 	for i, row := range p.growth.kept {
 		p.growth.positions[row.text()] = p.Len() + i
@@ -75,8 +75,8 @@ func (p *Pool) beyond(row Row) (int, bool) {
 	if !known {
 		position = notThere
 		if p.allows(row) {
-			position = firstPassing + len(g.passing)
-			g.passing = append(g.passing, slices.Clone(row))
+			position = firstTransient + len(g.transient)
+			g.transient = append(g.transient, slices.Clone(row))
 		}
 		g.positions[text] = position
 	}

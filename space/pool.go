@@ -92,8 +92,8 @@ func (p *Pool) Len() int { return len(p.cells) / len(p.space.params) }
 func (p *Pool) Row(i int) Row {
 	width := len(p.space.params)
 	switch {
-	case i >= firstPassing:
-		return p.growth.passing[i-firstPassing]
+	case i >= firstTransient:
+		return p.growth.transient[i-firstTransient]
 	case i*width >= len(p.cells):
 		return p.growth.kept[i-p.Len()]
 	}

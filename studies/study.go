@@ -65,7 +65,7 @@ type Study struct {
 func (s Study) Of(k *kernels.Kernel, w kernels.Workload) bool {
 	return s.Damaged == "" && s.Kernel == k.Name && s.Backend == k.Backend && s.Workload == w.Name &&
 		s.Dims == w.Dims.String() &&
-		s.Environment.Measure.First() == objective.Measure(k).First()
+		s.Environment.Objective.First() == objective.ObjectiveOf(k).First()
 }
 
 // SpaceFacts describes a space well enough to report on it later, without the kernel's folder.

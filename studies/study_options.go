@@ -29,7 +29,7 @@ type Definition struct {
 	Sampler  string `flag:"sampler"`
 	Seed     uint64 `flag:"seed"`
 	// Cold learns nothing from earlier studies.
-	Cold    bool   `flag:"cold"`
+	Cold    bool   `flag:"ignore-earlier"`
 	Backend string `flag:"backend" role:"subject"`
 	Record  string `flag:"record" role:"subject" on:"replay"`
 	// Device names what somebody else measures on.

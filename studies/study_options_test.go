@@ -53,9 +53,9 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 		{elsewhere, ask,
 			"pawl ask k.yaml --workload w --sampler auto --seed 1 --device 'a simulator' --finalists 5 --rounds 10"},
 		{many, cuda,
-			"pawl tune 'my kernel' --workload w --sampler gp --seed 7 --cold --backend cuda --compiler triton --caches warm " +
-				"--lock-clocks 1500 --samples 9 --run-timeout 2s --compile-timeout 7s --trials 5 --budget 3m0s --target 2x " +
-				"--regret '1%' --finalists 3 --rounds 12"},
+			"pawl tune 'my kernel' --workload w --sampler gp --seed 7 --ignore-earlier --backend cuda --compiler triton " +
+				"--caches warm --lock-clocks 1500 --samples 9 --run-timeout 2s --compile-timeout 7s --trials 5 --budget 3m0s " +
+				"--target 2x --regret '1%' --finalists 3 --rounds 12"},
 	} {
 		study := test.head
 		study.Options = test.asked.For(study)
@@ -85,7 +85,7 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 		"samples":         func(o *Options) { o.Samples = 5 },
 		"run-timeout":     func(o *Options) { o.RunTimeout = 10 * time.Second },
 		"compile-timeout": func(o *Options) { o.CompileTimeout = time.Minute },
-		"cold":            func(o *Options) { o.Cold = false }, "sampler": func(o *Options) { o.Sampler = "auto" },
+		"ignore-earlier":  func(o *Options) { o.Cold = false }, "sampler": func(o *Options) { o.Sampler = "auto" },
 	} {
 		asked := cuda.Options
 		change(&asked)

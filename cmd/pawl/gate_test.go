@@ -121,7 +121,7 @@ func untouched(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 }
 
-// Results that are older than the baseline were held to another one.
+// Results that are older than the baseline were compared with another one.
 func TestOldResultsAreNotAccepted(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "results", "baseline.json")

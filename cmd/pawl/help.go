@@ -17,7 +17,7 @@ const (
 )
 
 // advanced are the flags that only --help --all shows. A name means the same for every command.
-var advanced = []string{"baseline", "cache", "caches", "cold", "compile-timeout", "compiler", "db", "farm",
+var advanced = []string{"baseline", "cache", "caches", "ignore-earlier", "compile-timeout", "compiler", "db", "farm",
 	"finalists", "lanes", "lock-clocks", "on", "policy", "priority", "record", "regret", "order-seed",
 	"rounds", "run-timeout", "samples", "seed", "target"}
 

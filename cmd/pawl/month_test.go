@@ -261,7 +261,7 @@ func (s *scratch) weeks() {
 
 const monthReason = "needed for the new layout, reviewed by two"
 
-// acceptedLoss: a person accepts a slower kernel with a reason, and main is held to it.
+// acceptedLoss: a person accepts a slower kernel with a reason, and main is compared with it.
 func (s *scratch) acceptedLoss() {
 	before := s.baseline()
 	s.branch("main")

@@ -275,11 +275,11 @@ func (s *scratch) comment(pull int) (c githubtest.Comment, first string) {
 	return c, first
 }
 
-// held is what a kernel is held to: the digest of its sources, and the point. Times are
+// held is what a kernel is compared with: the digest of its sources, and the point. Times are
 // left out, because those of two moments say nothing about each other.
 type held struct{ Source, Point string }
 
-// baseline is what kernels are held to on this device, and what they gained at last.
+// baseline is what kernels are compared with on this device, and what they gained at last.
 func (s *scratch) baseline() map[string]held {
 	s.t.Helper()
 	var file struct {

@@ -16,7 +16,7 @@ type File struct {
 	Entries []Baseline `json:"entries"`
 }
 
-// Baseline is the entry that a configuration is held to, and what belongs to it.
+// Baseline is the entry that a configuration is compared with, and what belongs to it.
 type Baseline struct {
 	Entry
 	// Best is the best accepted entry where that is another one: what erosion is measured against.

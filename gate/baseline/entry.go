@@ -1,4 +1,4 @@
-// Package baseline keeps what performance is held to: results/baseline.json in the
+// Package baseline keeps what performance is compared with: results/baseline.json in the
 // repository, and beside it the history of every gate run.
 //
 // The file is the ratchet's memory, so it is guarded: a digest over each

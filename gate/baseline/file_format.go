@@ -23,12 +23,12 @@ const (
 // having moved the same one is a conflict in its digest.
 type document struct {
 	// Format and Version are added by page.JSON.
-	Format  string   `json:"format,omitempty"`
-	Version int      `json:"version,omitempty"`
-	Entries []sealed `json:"entries"`
+	Format  string     `json:"format,omitempty"`
+	Version int        `json:"version,omitempty"`
+	Entries []digested `json:"entries"`
 }
 
-type sealed struct {
+type digested struct {
 	Baseline
 	// Digest is over everything else.
 	Digest string `json:"digest"`
@@ -36,13 +36,13 @@ type sealed struct {
 
 // Text seals the file and returns it as it is written.
 func (f *File) Text() ([]byte, error) {
-	d := &document{Entries: []sealed{}}
+	d := &document{Entries: []digested{}}
 	for _, b := range f.Entries {
 		sum, err := digest(b)
 		if err != nil {
 			return nil, err
 		}
-		d.Entries = append(d.Entries, sealed{b, sum})
+		d.Entries = append(d.Entries, digested{b, sum})
 	}
 	var text bytes.Buffer
 	err := page.JSON(&text, format, version, d)
@@ -51,7 +51,7 @@ func (f *File) Text() ([]byte, error) {
 
 // digest identifies a baseline by its JSON.
 func digest(b Baseline) (string, error) {
-	encoded, err := json.Marshal(sealed{Baseline: b})
+	encoded, err := json.Marshal(digested{Baseline: b})
 	if err != nil {
 		return "", err
 	}
@@ -94,11 +94,11 @@ func parse(content []byte) (*File, error) {
 	if err := decoder.Decode(&d); err != nil {
 		return nil, fmt.Errorf("it was edited by hand: %w%s", err, restore)
 	}
-	return d.unseal()
+	return d.verify()
 }
 
-// unseal returns the file of a document.
-func (d *document) unseal() (*File, error) {
+// verify returns the file of a document.
+func (d *document) verify() (*File, error) {
 	f := New()
 	for _, s := range d.Entries {
 		if sum, err := digest(s.Baseline); err != nil || sum != s.Digest {

@@ -85,7 +85,7 @@ func AppendHistory(path string, events []Event) (err error) {
 		if err != nil {
 			return err
 		}
-		lines.Write(append(sealLine(encoded), '\n'))
+		lines.Write(append(addDigest(encoded), '\n'))
 	}
 	unlock, err := page.Lock(path)
 	if err != nil {
@@ -161,8 +161,8 @@ func Decisions(events, known []Event) (decided []Event) {
 // an older pawl have none.
 const digestKey = `,"digest":"`
 
-// sealLine adds its digest to an encoded event.
-func sealLine(encoded []byte) []byte {
+// addDigest adds its digest to an encoded event.
+func addDigest(encoded []byte) []byte {
 	return fmt.Appendf(nil, `%s%s%s"}`, encoded[:len(encoded)-1], digestKey, lineDigest(encoded))
 }
 
@@ -173,7 +173,7 @@ func soundLine(line []byte) bool {
 		return true
 	}
 	event := append(bytes.Clone(line[:at]), '}')
-	return bytes.Equal(line, sealLine(event))
+	return bytes.Equal(line, addDigest(event))
 }
 
 func lineDigest(event []byte) string {

@@ -180,7 +180,7 @@ func (s *search) build(ctx context.Context) error {
 	s.result.Workload = s.good.Workload.Name
 	failure := s.good.Prepared.Failure
 	if failure == nil {
-		failure, err = s.good.Verify(ctx, s.good.Prepared)
+		failure, err = s.good.Evaluator.Verify(ctx, s.good.Prepared)
 	}
 	if failure != nil {
 		s.result.Nothing = fmt.Sprintf("the good commit itself fails: %s", failure)
@@ -249,7 +249,7 @@ func (s *search) judge(ctx context.Context, c Commit) (Finding, error) {
 		return skipped(why), err
 	}
 	defer candidate.Close()
-	failure, err := candidate.Verify(ctx, candidate.Prepared)
+	failure, err := candidate.Evaluator.Verify(ctx, candidate.Prepared)
 	switch {
 	case err != nil:
 		return Finding{}, err
@@ -288,7 +288,7 @@ func (s *search) unpack(ctx context.Context, c Commit) (string, error) {
 
 // machineCode identifies what runs when a configuration is timed.
 func machineCode(c *devices.Configuration) (string, error) {
-	problem, err := c.Problem()
+	problem, err := c.Evaluator.Problem()
 	return c.Prepared.Binary.Digest + " " + problem, err
 }
 

@@ -55,7 +55,7 @@ func whatToDo(r *reporting.Report) string {
 	case r.Count(gate.Regression) > 0:
 		return "Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL --reason \"…\"`."
 	case r.Problem != "":
-		return "Mend what it names."
+		return "Fix what it names."
 	case len(r.Results) == 0 || !r.Finished():
 		return "Read the run's log, and run it again."
 	case r.Count(gate.Vanished) > 0:

@@ -18,7 +18,7 @@ import (
 
 // Question is what [ShouldRun] answers: whether a change is worth a run of the gate.
 type Question struct {
-	// Policy is the policy file, Baseline the file that it is held to.
+	// Policy is the policy file, Baseline the file that it is compared with.
 	Policy, Baseline string
 	// Runner is the file with the machine that is woken for the run.
 	Runner string
@@ -27,7 +27,7 @@ type Question struct {
 	// caused the run; both may be empty too.
 	Base, Target, Event string
 	// Push says that the change is on the branch already. Its baseline is then what counts, and
-	// nothing to be held to: a run that is started by its own commit would make the next one.
+	// nothing to be compared with: a run that is started by its own commit would make the next one.
 	Push bool
 }
 
@@ -156,7 +156,7 @@ func (d *dependencies) files(q Question) error {
 	}
 	for path, why := range map[string]string{
 		q.Policy:   "it is the policy",
-		q.Baseline: "it is what performance is held to",
+		q.Baseline: "it is the baseline",
 		q.Runner:   "it says where the gate runs",
 	} {
 		if path != "" && !(q.Push && path == q.Baseline) {

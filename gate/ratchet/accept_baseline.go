@@ -159,7 +159,7 @@ func (a Acceptance) among(file *baseline.File) (entries []baseline.Entry) {
 	return entries
 }
 
-// Baseline returns the file that performance is held to, nil where there is none.
+// Baseline returns the file that performance is compared with, nil where there is none.
 func Baseline(path string) (*baseline.File, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -211,7 +211,7 @@ func readCurrent(path string) (*baseline.File, error) {
 func checkOvertaken(file *baseline.File, accepted []baseline.Entry) error {
 	for _, e := range accepted {
 		if now, ok := file.Find(e.Key); ok && now.Measured.After(e.Measured) {
-			return fmt.Errorf("%s: its baseline was measured after these results, so that they were held to another one: run "+
+			return fmt.Errorf("%s: its baseline is newer than these results, which were compared with an older one: run "+
 				"pawl gate again", e.Key)
 		}
 	}

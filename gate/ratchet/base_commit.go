@@ -128,7 +128,7 @@ func (r *run) inBase(ctx context.Context, rule policy.Kernel, c *devices.Configu
 
 // againstBase compares a candidate with what the base commit has of it, built here: that takes no
 // stored baseline, whatever the device is. Where main is no longer what its baseline was, the
-// candidate is held to that as well, so that small losses do not add up.
+// candidate is compared with that as well, so that small losses do not add up.
 func (r *run) againstBase(ctx context.Context, c *devices.Configuration, old *baseKernel, o outcome) (outcome, error) {
 	judged, err := r.judged(ctx, c, old.kernel, &o.result)
 	if judged == nil || err != nil {
@@ -151,7 +151,7 @@ func (r *run) againstBase(ctx context.Context, c *devices.Configuration, old *ba
 	}
 	defer base.Close()
 	o.result.BaselinePoint, o.result.BaselineCommit = base.Prepared.Point.String(), r.report.Base
-	baseProblem, err := base.Problem()
+	baseProblem, err := base.Evaluator.Problem()
 	if err != nil {
 		return o, err
 	}

@@ -76,7 +76,7 @@ func (t Task) Do(ctx context.Context, sides []*devices.Configuration) (done Done
 	case len(sides) == 0:
 		return done, fmt.Errorf("a task without a candidate")
 	case t.Kind == CheckTask:
-		done.Failure, err = sides[0].Verify(ctx, sides[0].Prepared)
+		done.Failure, err = sides[0].Evaluator.Verify(ctx, sides[0].Prepared)
 		if blind := objective.BlindFailure(err); blind != nil {
 			done.Failure, err = blind, nil // nothing shows that it is right
 		}

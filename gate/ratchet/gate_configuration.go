@@ -115,7 +115,7 @@ func (r *run) holdTo(ctx context.Context, c *devices.Configuration, entry baseli
 // sameCode reports whether an entry has the machine code of the configuration, and is
 // called with the same.
 func sameCode(c *devices.Configuration, entry baseline.Entry) (bool, error) {
-	problem, err := c.Problem()
+	problem, err := c.Evaluator.Problem()
 	return entry.Binary == c.Prepared.Binary.Digest && entry.Problem == problem, err
 }
 

@@ -12,7 +12,7 @@ import (
 	"pawl/objective/devices"
 )
 
-// HoldOptions says which point is held to which baseline.
+// HoldOptions says which point is compared with which baseline.
 type HoldOptions struct {
 	Setting
 	Kernel       *kernels.Kernel
@@ -23,7 +23,7 @@ type HoldOptions struct {
 	Policy gate.Policy
 }
 
-// Held is a point that was held to its baseline.
+// Held is a point that was compared with its baseline.
 type Held struct {
 	reporting.Result
 	// Running says that the baseline has this point and this code.

@@ -20,7 +20,7 @@ func keyOf(c *devices.Configuration) baseline.Key {
 		Kernel:    c.Kernel.Name,
 		Workload:  c.Workload.Name,
 		Type:      typeOf(c.Kernel),
-		Objective: c.Backend.Facts().Environment.Measure.First(),
+		Objective: c.Backend.Facts().Environment.Objective.First(),
 	}
 }
 
@@ -60,14 +60,14 @@ func measureAlone(ctx context.Context, c *devices.Configuration, p gate.Policy) 
 	var conditions *worker.Conditions
 	processes := min(p.Rounds[0], mostAlone)
 	began := time.Now()
-	c.Refresh()
-	if _, err := c.Sample(ctx, c.Prepared, 1); err != nil {
+	c.Evaluator.Refresh()
+	if _, err := c.Evaluator.Sample(ctx, c.Prepared, 1); err != nil {
 		return done, err
 	}
 	samples := p.SamplesFor(samplesOf(c, p.Samples), processes, time.Since(began))
 	for range processes {
-		c.Refresh()
-		o, err := c.Sample(ctx, c.Prepared, samples)
+		c.Evaluator.Refresh()
+		o, err := c.Evaluator.Sample(ctx, c.Prepared, samples)
 		if err != nil || o.Failure != nil {
 			done.Failure = o.Failure
 			return done, err
@@ -93,7 +93,7 @@ func entryOf(c *devices.Configuration, samples [][]float64, version string) (e b
 	if err != nil {
 		return e, err
 	}
-	problem, err := c.Problem()
+	problem, err := c.Evaluator.Problem()
 	if err != nil {
 		return e, err
 	}
@@ -147,11 +147,11 @@ func (a *arms) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float6
 	c := a.sides[arm]
 	if a.measured%len(a.sides) == 0 {
 		for _, side := range a.sides {
-			side.Refresh()
+			side.Evaluator.Refresh()
 		}
 	}
 	a.measured++
-	outcome, err := c.Sample(ctx, c.Prepared, samples)
+	outcome, err := c.Evaluator.Sample(ctx, c.Prepared, samples)
 	if outcome.Conditions != nil {
 		a.conditions[arm] = a.conditions[arm].Join(outcome.Conditions)
 	}
@@ -162,7 +162,7 @@ func (a *arms) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float6
 }
 
 // ComparePair compares two configurations of one kernel, interleaved with an A/A control.
-// Both have passed [devices.Bench.Verify].
+// Both have passed [objective.Evaluator.Verify].
 func ComparePair(ctx context.Context, base, candidate *devices.Configuration, p gate.Policy,
 	o gate.Options) (gate.Comparison, error) {
 	measurer := newArms(base, candidate)

@@ -11,7 +11,7 @@ import (
 
 // mayMove reports whether a configuration's candidate counts for the baseline, if nothing in
 // the run fails: a confirmed gain does, and what there was no baseline for. A run that is
-// held to a base branch moves nothing, nor does a dry one. A person moves the baseline
+// compared with a base branch moves nothing, nor does a dry one. A person moves the baseline
 // otherwise: see [Acceptance].
 func (r *run) mayMove(result reporting.Result) bool {
 	if r.Base != "" || r.DryRun {
@@ -28,7 +28,7 @@ func confirmedGain(result reporting.Result) bool {
 
 // moveBaseline makes new configurations the baseline and notes gains, which move it when a second
 // build has shown them, in the file as it is now: other gates may have moved others meanwhile. Where
-// another one moved the same, its entry stays, because this run has not been held to it.
+// another one moved the same, its entry stays, because this run has not been compared with it.
 func (r *run) moveBaseline() error {
 	if len(r.moving)+len(r.lost) == 0 || r.Shard > 0 || r.report.Failed() ||
 		r.Join != "" && !r.report.Finished() {
@@ -54,7 +54,7 @@ func (r *run) moveBaseline() error {
 	if err != nil {
 		return err
 	}
-	// Results that were not held to what is the baseline now are not for accepting.
+	// Results that were not compared with the present baseline cannot be accepted.
 	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(b baseline.Baseline) bool { return overtaken[b.Key] })
 	for i := range r.report.Results {
 		result := &r.report.Results[i]
@@ -62,7 +62,7 @@ func (r *run) moveBaseline() error {
 		switch {
 		case late:
 			result.Notes = append(result.Notes,
-				"another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
+				"another run moved this baseline in the meantime, and its entry stays; run the gate again to compare with it")
 		case moved[result.Key]:
 			result.Moved, r.report.Updated = true, true
 		case known:

@@ -5,7 +5,7 @@
 // after the other:
 //
 //  1. The baseline is read. Where a base commit is named, its baseline, its files and its policy are:
-//     a branch under test has no say in what it is held to, and no run with a base moves a baseline.
+//     a branch under test has no say in what it is compared with, and no run with a base moves a baseline.
 //  2. The candidate is opened and checked in full, by the base's rules too. A wrong one is not measured.
 //  3. What the base has in its place is built, or else its baseline is rebuilt from its own sources
 //     ([devices.Builder]), and both are measured in rounds. Where it cannot be rebuilt, its stored
@@ -49,7 +49,7 @@ const CurrentName = "current.json"
 type Setting struct {
 	// On is the device that compiles and measures.
 	On Device
-	// Baseline is the file that performance is held to; reports go beside it.
+	// Baseline is the file that performance is compared with; reports go beside it.
 	Baseline string
 	// Base is the commit that a change is compared with, by any name that git knows; the file of
 	// the working tree is then neither used nor moved. Empty means that file.

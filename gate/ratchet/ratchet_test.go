@@ -11,7 +11,7 @@ import (
 )
 
 // Two gates at the same time: both land where they are about different things. Where
-// one has moved what the other was held to, the later one leaves it, says so, and
+// one has moved what the other was compared with, the later one leaves it, says so, and
 // offers nothing to accept.
 func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results", "baseline.json")

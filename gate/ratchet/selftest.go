@@ -165,7 +165,7 @@ func (s SelfTest) slow(ctx context.Context, b *devices.Builder, share float64,
 	}
 	failure := side.Prepared.Failure
 	if failure == nil {
-		failure, err = side.Verify(ctx, side.Prepared)
+		failure, err = side.Evaluator.Verify(ctx, side.Prepared)
 	}
 	if failure != nil {
 		err = fmt.Errorf("kernel %s, slowed by %g %%: %s", k.Name, 100*share, failure)
@@ -213,9 +213,9 @@ func mediansInTurns(ctx context.Context, sides ...*devices.Configuration) ([][]f
 	const processes, samples = 10, 20
 	times := make([][]float64, len(sides))
 	for range processes {
-		sides[0].Refresh()
+		sides[0].Evaluator.Refresh()
 		for i, side := range sides {
-			outcome, err := side.Sample(ctx, side.Prepared, samples)
+			outcome, err := side.Evaluator.Sample(ctx, side.Prepared, samples)
 			if err != nil {
 				return nil, err
 			}

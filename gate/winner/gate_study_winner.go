@@ -35,7 +35,7 @@ import (
 	"pawl/studies/tune"
 )
 
-// Options says which point of which study is held to which baseline.
+// Options says which point of which study is compared with which baseline.
 type Options struct {
 	ratchet.Setting
 	// Study is the study's number.

@@ -106,7 +106,7 @@ func Remeasure(ctx context.Context, b *devices.Builder, store *studies.Store, o 
 		Workload: target.Workload.Name,
 		Point:    last.winner.Point.String(),
 		Then:     last.winner.Milliseconds,
-		measure:  last.study.Environment.Measure,
+		measure:  last.study.Environment.Objective,
 	}
 	now, failure, err := devices.MeasurePoint(ctx, c, len(last.rounds), len(last.rounds[0]))
 	if err != nil {

@@ -178,11 +178,12 @@ func (l *lab) open(t *testing.T, dir string, m Mutant) (a attempt, err error) {
 
 // caught puts a mutant through both tiers, and times one that cheats. It says whether the quick tier has caught it.
 func (l *lab) caught(t *testing.T, a attempt, m Mutant) (early bool) {
-	quick, err := a.bench.TryQuick(t.Context(), a.prepared)
+	quick, err := a.bench.Evaluator.Tester.TryQuick(t.Context(), a.prepared)
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := a.bench.Try(t.Context(), a.prepared, slices.Values(a.bench.FullCases(a.prepared.Point)), nil)
+	tester := a.bench.Evaluator.Tester
+	full, err := tester.Try(t.Context(), a.prepared, slices.Values(tester.FullCases(a.prepared.Point)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +226,7 @@ func (l *lab) worked(t *testing.T, m Mutant, milliseconds float64) {
 		t.Fatal(err)
 	}
 	defer a.bench.Close()
-	outcome, err := a.bench.Measure(t.Context(), a.prepared, 0)
+	outcome, err := a.bench.Evaluator.Measure(t.Context(), a.prepared, 0)
 	if err != nil || outcome.Failure != nil {
 		t.Fatal(outcome.Failure, err)
 	}
@@ -239,10 +240,10 @@ func (l *lab) worked(t *testing.T, m Mutant, milliseconds float64) {
 // timed measures as a search and a confirmation do. Of a graph's launches one is compared, so that a kernel that is
 // right in some of them passes a sample by chance, and not all rounds.
 func (a attempt) timed(ctx context.Context) (objective.Outcome, error) {
-	outcome, err := a.bench.Measure(ctx, a.prepared, 0)
+	outcome, err := a.bench.Evaluator.Measure(ctx, a.prepared, 0)
 	for round := 0; round < rounds && err == nil && outcome.Failure == nil; round++ {
 		a.bench.Evaluator.Refresh()
-		outcome, err = a.bench.Sample(ctx, a.prepared, 5)
+		outcome, err = a.bench.Evaluator.Sample(ctx, a.prepared, 5)
 	}
 	return outcome, err
 }
@@ -258,10 +259,10 @@ func (l *lab) passes(t *testing.T, name, backend string) {
 		t.Fatal(err)
 	}
 	defer a.bench.Close()
-	failure, err := a.bench.Verify(t.Context(), a.prepared)
+	failure, err := a.bench.Evaluator.Verify(t.Context(), a.prepared)
 	if err == nil && failure == nil {
 		var outcome objective.Outcome
-		outcome, err = a.bench.Measure(t.Context(), a.prepared, 0)
+		outcome, err = a.bench.Evaluator.Measure(t.Context(), a.prepared, 0)
 		failure = outcome.Failure
 	}
 	if err != nil || failure != nil {

@@ -129,9 +129,9 @@ func watch(t *testing.T, m *devices.Machine, dir string, mutant Mutant) *objecti
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases := e.QuickCases(prepared.Point)
+	cases := e.Tester.QuickCases(prepared.Point)
 	// The workload comes last, and is large.
-	finding, err := e.Try(t.Context(), prepared, slices.Values(cases[:max(1, len(cases)-1)]), nil)
+	finding, err := e.Tester.Try(t.Context(), prepared, slices.Values(cases[:max(1, len(cases)-1)]), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

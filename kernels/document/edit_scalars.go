@@ -46,7 +46,7 @@ func Apply(content []byte, edits []Edit) []byte {
 // find returns where a value stands in a file, in bytes, by its line and column: the
 // parser's own offsets go astray behind line endings of two bytes.
 func (s Scalar) find(content []byte) (int, error) {
-	failed := s.At.Errorf("the default %q cannot be replaced where it stands: edit it by hand", s.Text)
+	failed := s.At.Errorf("the default %q cannot be replaced in the file: edit it by hand", s.Text)
 	if s.source == "" || strings.ContainsAny(s.source, "\r\n") {
 		return 0, failed
 	}

@@ -83,7 +83,7 @@ func (k KernelTuner) python() (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", mistake("no Python was found (%s): name the one that runs the script with --python",
+	return "", mistake("no Python was found (%s): name the one that runs the script with --interpreter",
 		strings.Join(names, ", "))
 }
 

@@ -33,7 +33,7 @@ func Try(argument arguments.Binding, seed uint64) error {
 		err = evaluate(nil, int(argument.Count), element, formula, newStream(seed, argument.Name))
 	}
 	if err != nil {
-		return fmt.Errorf("argument %s: %w; mend the formula, or keep such sizes out by domain", argument.Name, err)
+		return fmt.Errorf("argument %s: %w; fix the formula, or exclude such sizes with domain", argument.Name, err)
 	}
 	return nil
 }

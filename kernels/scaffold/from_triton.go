@@ -123,8 +123,8 @@ func (d *tileDescription) manifest(name, file string) string {
 	line("entry: %s", d.f.Name)
 	line("source: {triton: %s}", file)
 	line("reference: {triton: %s}%s", file,
-		d.todo("results are held to those of the default point; write reference: {python: reference.py} with a function "+
-			"%s in NumPy or PyTorch", d.f.Name))
+		d.todo("results are compared with those of the default point; write reference: {python: reference.py} with a "+
+			"function %s in NumPy or PyTorch", d.f.Name))
 	defines := d.params(line)
 	if len(d.dims) == 0 {
 		d.dims = []string{"SIZE"}

@@ -159,7 +159,7 @@ func choose(source, entry, backend string) (signature, error) {
 	return found[0], nil
 }
 
-const referenceNote = `/* A copy of the kernel at its defaults: results are held to those of the default point. That
- * shows that all points agree, not that they are right. Replace it by plain code that you
- * trust, in double precision. */
+const referenceNote = `/* A copy of the kernel at its defaults: results are compared with those of the default point.
+ * That shows that all points agree, not that they are right. Replace it with plain code that
+ * you trust, in double precision. */
 `

@@ -15,7 +15,7 @@
 // its word is theirs. OnDevice lets a GPU keep the right answers and compare, because
 // copying a result out costs more than computing it.
 //
-// Its arrows: check imports session and worker; package objective imports check and
+// Its arrows: check imports worker; package objective imports check and
 // says which point is checked when. Backends do not know it.
 package check
 

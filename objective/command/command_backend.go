@@ -325,7 +325,8 @@ func (b *Backend) describe() objective.Facts {
 		Width: 1,
 		Environment: objective.Environment{
 			Backend: DeviceName, Device: host.Processor(), Cores: b.options.Cores, System: runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler: building, Measure: objective.Measure(b.kernel), Programs: programs, Commit: git.CheckedOut(b.kernel.Dir),
+			Compiler: building, Objective: objective.ObjectiveOf(b.kernel), Programs: programs,
+			Commit: git.CheckedOut(b.kernel.Dir),
 		},
 	}
 }

@@ -69,7 +69,7 @@ func TestAnswersFromFiles(t *testing.T) {
 		t.Error(detail)
 	}
 	r.fails("MODE=idle_when_timed", objective.Bench, string(worker.WrongWhenTimed))
-	finding, err := r.Try(t.Context(), r.prepare(""), slices.Values(r.FullCases(r.kernel.Default())), nil)
+	finding, err := r.Tester.Try(t.Context(), r.prepare(""), slices.Values(r.Tester.FullCases(r.kernel.Default())), nil)
 	if err != nil || finding.Checked != 3 || finding.Failure != nil ||
 		!strings.Contains(finding.Evidence.Unchecked, "held against sum.bin") {
 		t.Errorf("%+v, %v", finding, err)

@@ -372,16 +372,16 @@ func (b *Backend) describe() objective.Facts {
 		Resident: true, // a context costs half a second
 		Roofline: roofline(b.gpus[0], elements),
 		Environment: objective.Environment{
-			Backend:  DeviceName,
-			Device:   b.gpus[0].Name,
-			Driver:   driverText,
-			Cores:    runtime.NumCPU(),
-			System:   runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler: b.compilerText(),
-			Flags:    strings.Join(b.kernel.Flags, " "),
-			Build:    build,
-			Measure:  objective.Measure(b.kernel),
-			Commit:   git.CheckedOut(b.kernel.Dir),
+			Backend:   DeviceName,
+			Device:    b.gpus[0].Name,
+			Driver:    driverText,
+			Cores:     runtime.NumCPU(),
+			System:    runtime.GOOS + "/" + runtime.GOARCH,
+			Compiler:  b.compilerText(),
+			Flags:     strings.Join(b.kernel.Flags, " "),
+			Build:     build,
+			Objective: objective.ObjectiveOf(b.kernel),
+			Commit:    git.CheckedOut(b.kernel.Dir),
 		},
 	}
 }

@@ -346,7 +346,7 @@ func TestGPUSanitizer(t *testing.T) {
 		for _, point := range []string{"", faults[name]} {
 			p := r.prepare(point)
 			began := time.Now()
-			found, err := e.Try(t.Context(), p, slices.Values(e.QuickCases(p.Point)[:2]), nil)
+			found, err := e.Tester.Try(t.Context(), p, slices.Values(e.Tester.QuickCases(p.Point)[:2]), nil)
 			t.Logf("%s: %q: %v after %v", name, point, found.Failure, time.Since(began).Round(time.Millisecond))
 			if err != nil {
 				t.Errorf("%s: %q: %v", name, point, err)

@@ -46,14 +46,14 @@ func (l ledger) forChecks(known int64) int64 { return l.Fills - 2*l.GraphLaunche
 const discerning = 2 + 2*2
 
 // poisoned is how many outputs a check fills with random numbers: one per case.
-func (r *rig) poisoned(point string) int64 { return int64(len(r.QuickCases(r.at(point)))) }
+func (r *rig) poisoned(point string) int64 { return int64(len(r.Tester.QuickCases(r.at(point)))) }
 
 // inputs is how many inputs the checks of points have, each counted once.
 func (r *rig) inputs(points ...string) int64 {
 	r.t.Helper()
 	cases := map[string]bool{}
 	for _, point := range points {
-		for _, c := range r.QuickCases(r.at(point)) {
+		for _, c := range r.Tester.QuickCases(r.at(point)) {
 			cases[c.String()] = true
 		}
 	}

@@ -94,7 +94,7 @@ func TestCaseUnderATool(t *testing.T) {
 			r := rigUnder(t, t.TempDir(), "echo '"+test.says+"'")
 			p := r.prepare("")
 			for range 2 {
-				found, err := r.Try(t.Context(), p, slices.Values(r.QuickCases(p.Point)[:1]), nil)
+				found, err := r.Tester.Try(t.Context(), p, slices.Values(r.Tester.QuickCases(p.Point)[:1]), nil)
 				switch {
 				case err != nil || found.Checked != 1:
 					t.Errorf("%+v, %v", found, err)
@@ -121,8 +121,8 @@ func TestToolThatReportsAtTheEnd(t *testing.T) {
 		"1|4) echo '========= RACECHECK SUMMARY: 1 hazard displayed';; "+
 		"*) echo '========= RACECHECK SUMMARY: 0 hazards displayed';; esac")
 	p := r.prepare("")
-	cases := r.QuickCases(p.Point)
-	found, err := r.Try(t.Context(), p, slices.Values(cases), nil)
+	cases := r.Tester.QuickCases(p.Point)
+	found, err := r.Tester.Try(t.Context(), p, slices.Values(cases), nil)
 	if err != nil || found.Failure == nil || found.Failure.Reason != string(worker.SanitizerFinding) {
 		t.Fatalf("%+v, %v", found, err)
 	}

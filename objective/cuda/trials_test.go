@@ -50,7 +50,7 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
 	detail := r.fails("MODE=wrong", objective.Fuzz, objective.WrongResult)
-	first := r.QuickCases(r.at("MODE=wrong"))[0]
+	first := r.Tester.QuickCases(r.at("MODE=wrong"))[0]
 	count := first.Dims["N"]
 	text, found := strings.CutSuffix(detail, place(first))
 	var got, want, worst float64
@@ -93,10 +93,10 @@ func TestRunsThatDifferAreNoted(t *testing.T) {
 	r := newRig(t, settings{})
 	for mode, noted := range map[string]bool{"MODE=wavers": true, "MODE=good": false} {
 		p := r.prepare(mode)
-		if found, err := r.TryQuick(t.Context(), p); err != nil || found.Failure != nil {
+		if found, err := r.Tester.TryQuick(t.Context(), p); err != nil || found.Failure != nil {
 			t.Fatalf("%s: %+v, %v", mode, found, err)
 		}
-		if note := r.Note(p.Point); strings.Contains(note, "two runs on the same inputs differ") != noted {
+		if note := r.Tester.Note(p.Point); strings.Contains(note, "two runs on the same inputs differ") != noted {
 			t.Errorf("%s: %q", mode, note)
 		}
 	}
@@ -110,7 +110,7 @@ func place(c check.Case) string {
 func TestNotANumber(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
-	first := r.QuickCases(r.at("MODE=not_a_number"))[0]
+	first := r.Tester.QuickCases(r.at("MODE=not_a_number"))[0]
 	prefix := fmt.Sprintf("c[%d] is NaN, ", first.Dims["N"]/2)
 	if detail := r.fails("MODE=not_a_number", objective.Fuzz,
 		objective.WrongResult); !strings.HasPrefix(detail, prefix) ||
@@ -124,10 +124,10 @@ func TestDamageIsFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
 	// Mistakes that show only when it is timed begin after that many launches.
-	if launches := 2 * len(r.QuickCases(r.kernel.Default())); launches != 8 {
+	if launches := 2 * len(r.Tester.QuickCases(r.kernel.Default())); launches != 8 {
 		t.Fatalf("a point is launched %d times before it is timed; testdata/add/add.cu counts 8", launches)
 	}
-	first := place(r.QuickCases(r.kernel.Default())[0])
+	first := place(r.Tester.QuickCases(r.kernel.Default())[0])
 	r.passes("")
 	for _, test := range []struct {
 		mode   string
@@ -249,7 +249,7 @@ func TestNothingTimedWasSeenBefore(t *testing.T) {
 func TestUnwrittenOutputIsFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
-	first := r.QuickCases(r.at("MODE=unwritten"))[0]
+	first := r.Tester.QuickCases(r.at("MODE=unwritten"))[0]
 	prefix := fmt.Sprintf("c[%d] is ", first.Dims["N"]-1)
 	if detail := r.fails("MODE=unwritten", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, prefix) ||
 		!strings.HasSuffix(detail, place(first)) {
@@ -294,7 +294,7 @@ func TestEachErrorOfTheDriverIsBlamedOnItsTrial(t *testing.T) {
 			t.Errorf("%d when timed: %+v", code, outcome)
 		}
 	}
-	first := r.QuickCases(r.at("CODE=716"))[0]
+	first := r.Tester.QuickCases(r.at("CODE=716"))[0]
 	if detail := r.fails("CODE=716", objective.Fuzz,
 		string(worker.MisalignedAccess)); !strings.HasSuffix(detail,
 		"CUDA_ERROR_MISALIGNED_ADDRESS (misaligned address)"+place(first)) {
@@ -404,7 +404,7 @@ func TestEvidenceOfADevice(t *testing.T) {
 			t.Fatal(failure, err)
 		}
 		outcome, err := r.Sample(t.Context(), p, 2)
-		if err != nil || outcome.Evidence == nil || len(outcome.Evidence.Cases) != len(r.FullCases(p.Point)) {
+		if err != nil || outcome.Evidence == nil || len(outcome.Evidence.Cases) != len(r.Tester.FullCases(p.Point)) {
 			t.Fatalf("%s: %+v, %v", mode, outcome, err)
 		}
 		// One step of an f32 near 1 is 1.2e-7, the tolerance 1e-6 and more.

@@ -102,11 +102,11 @@ func (c conformance) at(mode string) space.Point {
 
 // outcome measures a point.
 func (c conformance) outcome(b *Bench, mode string) objective.Outcome {
-	prepared, err := b.Prepare(c.Context(), c.at(mode))
+	prepared, err := b.Evaluator.Prepare(c.Context(), c.at(mode))
 	if err != nil {
 		c.Fatalf("%s: %v", mode, err)
 	}
-	o, err := b.Measure(c.Context(), prepared, 0)
+	o, err := b.Evaluator.Measure(c.Context(), prepared, 0)
 	if err != nil {
 		c.Fatalf("%s: %v", mode, err)
 	}

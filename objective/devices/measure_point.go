@@ -56,11 +56,11 @@ func MeasurePoint(ctx context.Context, c *Configuration, rounds, samples int) (*
 		Kernel: c.Kernel.Name, Workload: c.Workload.Name, Point: c.Prepared.Point,
 		Environment: c.Backend.Facts().Environment, Measured: time.Now().UTC(),
 	}
-	failure, err := c.Verify(ctx, c.Prepared)
+	failure, err := c.Evaluator.Verify(ctx, c.Prepared)
 	for round := 0; round < rounds && failure == nil && err == nil; round++ {
 		var outcome objective.Outcome
-		c.Refresh()
-		outcome, err = c.SampleAlone(ctx, c.Prepared, samples)
+		c.Evaluator.Refresh()
+		outcome, err = c.Evaluator.SampleAlone(ctx, c.Prepared, samples)
 		failure, m.Evidence = outcome.Failure, m.Evidence.Join(outcome.Evidence)
 		m.Rounds = append(m.Rounds, outcome.Samples)
 		m.Batch, m.Binary = outcome.Batch, outcome.Binary
@@ -100,7 +100,7 @@ func (m *PointMeasurement) summarise(flops, bytes float64, roofline objective.Ro
 		stats.Quantile(all, 0)
 	m.Drift = stats.Median(drifts)
 	m.Gigaflops, m.Gigabytes = flops/m.Milliseconds/1e6, bytes/m.Milliseconds/1e6
-	if roofline = roofline.Measure(); roofline.Flops > 0 && roofline.Bytes > 0 {
+	if roofline = roofline.Comparable(); roofline.Flops > 0 && roofline.Bytes > 0 {
 		m.Roofline = max(1e9*m.Gigaflops/roofline.Flops, 1e9*m.Gigabytes/roofline.Bytes)
 	}
 }

@@ -14,8 +14,8 @@ import (
 // Bench is a target on its device. Close it to end its worker processes.
 type Bench struct {
 	Target
-	Backend objective.Backend
-	*objective.Evaluator
+	Backend   objective.Backend
+	Evaluator *objective.Evaluator
 }
 
 // Close ends the worker processes, and removes what was built for this bench alone.
@@ -75,7 +75,7 @@ func (m *Machine) OpenAt(ctx context.Context, k *kernels.Kernel, workload, at st
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := b.Prepare(ctx, point)
+	prepared, err := b.Evaluator.Prepare(ctx, point)
 	if err != nil {
 		b.Close()
 		return nil, err

@@ -24,15 +24,15 @@ func (m *Machine) Profile(ctx context.Context, t Target, point space.Point,
 		return nil, nil, err
 	}
 	defer b.Close()
-	prepared, err := b.Prepare(ctx, point)
+	prepared, err := b.Evaluator.Prepare(ctx, point)
 	if err != nil || prepared.Failure != nil {
 		return nil, prepared.Failure, err
 	}
-	outcome, err := b.Measure(ctx, prepared, 0)
+	outcome, err := b.Evaluator.Measure(ctx, prepared, 0)
 	if err != nil || outcome.Failure != nil {
 		return nil, outcome.Failure, err
 	}
-	b.End() // the workers that measured leave the device to the profiler's
+	b.Evaluator.End() // the workers that measured leave the device to the profiler's
 	p, err := profile.Of(ctx, m.Subject(b), prepared, outcome.Milliseconds(), o)
 	return p, nil, err
 }

@@ -67,7 +67,8 @@ func TestWorkloadsHaveTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := c.Try(t.Context(), c.Prepared, slices.Values(c.QuickCases(c.Prepared.Point)), nil)
+			tester := c.Evaluator.Tester
+			found, err := tester.Try(t.Context(), c.Prepared, slices.Values(tester.QuickCases(c.Prepared.Point)), nil)
 			c.Close()
 			if err != nil {
 				t.Fatal(err)

@@ -139,7 +139,7 @@ func sanitized(ctx context.Context, b *devices.Bench, o Options) ([]*checker, er
 	}
 	var checkers []*checker
 	for _, tool := range tools {
-		evaluator := b.Beside(tool.Backend, objective.Options{
+		evaluator := b.Evaluator.Beside(tool.Backend, objective.Options{
 			Seed: o.Seed, FullSeed: o.Seed, RunTimeout: o.RunTimeout * time.Duration(tool.Slowdown),
 		})
 		checkers = append(checkers, &checker{b.Target, o, evaluator, tool.Name, tool.Slowdown > 1})
@@ -159,21 +159,21 @@ func (c *checker) check(ctx context.Context, point space.Point) (Point, error) {
 	}
 	cases, total := c.cases(point)
 	done := 0
-	finding, err := c.Try(ctx, prepared, cases, func(next check.Case) {
+	finding, err := c.Tester.Try(ctx, prepared, cases, func(next check.Case) {
 		done++
 		c.Observe(fmt.Sprintf("%scase %d%s: %s", prefix, done, total, next))
 	})
 	if err != nil {
 		return result, err
 	}
-	result.Cases, result.Failure, result.Note = finding.Checked, finding.Failure, c.Note(point)
+	result.Cases, result.Failure, result.Note = finding.Checked, finding.Failure, c.Tester.Note(point)
 	if finding.Failure == nil || finding.Failure.Stage != objective.Fuzz {
 		return result, nil
 	}
 	smallest, again := finding, true
 	if !c.slow && c.Case == nil {
 		c.Observe("looking for a smaller case that fails")
-		if smallest, again, err = c.Shrink(ctx, prepared, finding); err != nil {
+		if smallest, again, err = c.Tester.Shrink(ctx, prepared, finding); err != nil {
 			return result, err
 		}
 	}
@@ -191,11 +191,11 @@ func (c *checker) cases(point space.Point) (iter.Seq[check.Case], string) {
 	if c.Case != nil {
 		return func(yield func(check.Case) bool) { yield(*c.Case) }, ""
 	}
-	full := c.FullCases(point)
+	full := c.Tester.FullCases(point)
 	if c.slow {
 		// The workload comes last. It is large, and what a tool sees there it
 		// sees on small shapes too.
-		full = c.QuickCases(point)
+		full = c.Tester.QuickCases(point)
 		full = full[:max(1, len(full)-1)]
 	}
 	total := fmt.Sprintf(" of %d", len(full)+c.Cases)

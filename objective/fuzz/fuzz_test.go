@@ -91,7 +91,7 @@ func TestCases(t *testing.T) {
 			n++
 		}
 		if o.Case == nil {
-			n -= len(c.FullCases(target.Space.Default()))
+			n -= len(c.Tester.FullCases(target.Space.Default()))
 		}
 		if n != want {
 			t.Errorf("%d cases, want %d", n, want)

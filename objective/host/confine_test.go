@@ -67,7 +67,8 @@ func TestKernelsAreRefusedWhatTheyDoNotNeed(t *testing.T) {
 		"], default: signal_itself}\n  WHEN: {values: [0, 1], default: 0}"), host.Options{})
 	for _, mode := range thorough.Some(modes, 6) {
 		for _, when := range []string{"0", "1"} {
-			found, err := b.Try(t.Context(), b.prepare(t, "MODE="+mode+", WHEN="+when), slices.Values([]check.Case{one}), nil)
+			p := b.prepare(t, "MODE="+mode+", WHEN="+when)
+			found, err := b.Tester.Try(t.Context(), p, slices.Values([]check.Case{one}), nil)
 			if found.Failure != nil || err != nil {
 				t.Errorf("%s, %s: %v, %v", mode, when, found.Failure, err)
 			}

@@ -46,7 +46,7 @@ func TestEvidenceOfTheFullTier(t *testing.T) {
 			t.Fatalf("%s: no evidence: %+v, %v", point, outcome, err)
 		}
 		e := outcome.Evidence
-		if cases := b.FullCases(p.Point); len(e.Cases) != len(cases) || e.Cases[0].String() != cases[0].String() {
+		if cases := b.Tester.FullCases(p.Point); len(e.Cases) != len(cases) || e.Cases[0].String() != cases[0].String() {
 			t.Errorf("%s: %d cases, want %d", point, len(e.Cases), len(cases))
 		}
 		if math.Abs(e.Worst-want) > 0.01 || (e.At == nil) != (want == 0) {
@@ -77,9 +77,9 @@ func TestEvidenceJoins(t *testing.T) {
 	var none *check.Evidence
 	b := open(t, halfway, host.Options{})
 	p := b.prepare(t, "OFF=1")
-	cases := b.FullCases(p.Point)
+	cases := b.Tester.FullCases(p.Point)
 	part := func(from, to int) *check.Evidence {
-		finding, err := b.Try(t.Context(), p, func(yield func(check.Case) bool) {
+		finding, err := b.Tester.Try(t.Context(), p, func(yield func(check.Case) bool) {
 			for _, c := range cases[from:to] {
 				if !yield(c) {
 					return
@@ -105,13 +105,13 @@ func TestEvidenceJoins(t *testing.T) {
 func TestFullTiersDiffer(t *testing.T) {
 	one, other := open(t, cheatingFiles, host.Options{}), open(t, cheatingFiles, host.Options{})
 	point := one.at(t, "MODE=good")
-	full, again := one.FullCases(point), other.FullCases(point)
+	full, again := one.Tester.FullCases(point), other.Tester.FullCases(point)
 	if full[len(full)-1].String() == again[len(again)-1].String() {
 		t.Errorf("two runs check %s", full[len(full)-1])
 	}
-	quick := one.QuickCases(point)
-	if last := quick[len(quick)-1].String(); last != one.WorkloadCase().String() ||
-		last != other.WorkloadCase().String() {
+	quick := one.Tester.QuickCases(point)
+	if last := quick[len(quick)-1].String(); last != one.Tester.WorkloadCase().String() ||
+		last != other.Tester.WorkloadCase().String() {
 		t.Errorf("the workload is checked on %s", last)
 	}
 }

@@ -287,8 +287,8 @@ func (b *Backend) Reserve(ctx context.Context, point space.Point) (worker.Slot, 
 // worker says how to start a worker process.
 func (b *Backend) worker() worker.Command {
 	command := b.options.Worker
-	command.Sealed = b.sanitizer == nil      // which reads the files that its findings are in
-	if b.sanitizer == nil && !raceDetector { // those map more than any machine has
+	command.OpensNoFiles = b.sanitizer == nil // which reads the files that its findings are in
+	if b.sanitizer == nil && !raceDetector {  // those map more than any machine has
 		command.Memory = spareMemory()
 	}
 	if b.sanitizer != nil {
@@ -316,15 +316,15 @@ func (b *Backend) describe() objective.Facts {
 		toolchain = &Toolchain{}
 	}
 	environment := objective.Environment{
-		Backend:  DeviceName,
-		Device:   b.device,
-		Cores:    b.options.Cores,
-		System:   runtime.GOOS + "/" + runtime.GOARCH,
-		Compiler: toolchain.Version,
-		Flags:    strings.Join(b.kernel.Flags, " "),
-		Build:    objective.NewBuild(b.kernel, b.options.Constants),
-		Measure:  objective.Measure(b.kernel),
-		Commit:   git.CheckedOut(b.kernel.Dir),
+		Backend:   DeviceName,
+		Device:    b.device,
+		Cores:     b.options.Cores,
+		System:    runtime.GOOS + "/" + runtime.GOARCH,
+		Compiler:  toolchain.Version,
+		Flags:     strings.Join(b.kernel.Flags, " "),
+		Build:     objective.NewBuild(b.kernel, b.options.Constants),
+		Objective: objective.ObjectiveOf(b.kernel),
+		Commit:    git.CheckedOut(b.kernel.Dir),
 	}
 	if b.compiler != nil {
 		environment.Compiler, environment.Flags = cmp.Or(b.compiler.version, b.compiler.command[0]), ""

@@ -113,7 +113,7 @@ func TestFullTierSeesWhatHides(t *testing.T) {
 		worker.Misaligned: true,
 	} {
 		c := check.Case{Dims: kernels.Dims{"N": int64(os.Getpagesize() / 4)}, Seed: 1, Layout: layout}
-		found, err := b.Try(t.Context(), p, slices.Values([]check.Case{c}), nil)
+		found, err := b.Tester.Try(t.Context(), p, slices.Values([]check.Case{c}), nil)
 		if err != nil || (found.Failure != nil) != fails {
 			t.Errorf("%s: %v, %v", layout, found.Failure, err)
 		}
@@ -135,7 +135,7 @@ func TestFullTierInParts(t *testing.T) {
 		}
 		parts++
 	}
-	if want := len(b.FullCases(good.Point)); parts != want {
+	if want := len(b.Tester.FullCases(good.Point)); parts != want {
 		t.Errorf("%d parts for %d cases", parts, want)
 	}
 	// Nothing is left to do, so nothing needs the binary any more.
@@ -158,7 +158,7 @@ func TestResultsThatDifferWithinToleranceAreNoted(t *testing.T) {
 		if failure, err := b.Verify(t.Context(), p); failure != nil || err != nil {
 			t.Fatal(failure, err)
 		}
-		if note := b.Note(p.Point); (note != "") != noted ||
+		if note := b.Tester.Note(p.Point); (note != "") != noted ||
 			noted && !strings.Contains(note, "two runs on the same inputs differ") {
 			t.Errorf("%s: noted %q", mode, note)
 		}
@@ -275,11 +275,11 @@ func TestShrinkFindsTheSmallestShape(t *testing.T) {
 			"calls++; if (N > 40) { for (int i = 0; i < N; i++) y[i] = x[0]; return; }", 1)}
 	b := open(t, files, host.Options{})
 	p := b.prepare(t, "")
-	found, err := b.Try(t.Context(), p, slices.Values(b.FullCases(p.Point)), nil)
+	found, err := b.Tester.Try(t.Context(), p, slices.Values(b.Tester.FullCases(p.Point)), nil)
 	if err != nil || found.Failure == nil {
 		t.Fatal(found, err)
 	}
-	smallest, again, err := b.Shrink(t.Context(), p, found)
+	smallest, again, err := b.Tester.Shrink(t.Context(), p, found)
 	if err != nil || !again || smallest.Case.Dims["N"] != 41 {
 		t.Errorf("%s, again %t, %v, want N=41", smallest.Case, again, err)
 	}
@@ -305,7 +305,7 @@ func TestSanitizers(t *testing.T) {
 	} {
 		p := sanitized.prepare(t, "MODE="+mode)
 		c := check.Case{Dims: kernels.Dims{"N": 8}, Seed: 1, Layout: worker.Guarded} // whole units of its shadow
-		found, err := sanitized.Try(t.Context(), p, slices.Values([]check.Case{c}), nil)
+		found, err := sanitized.Tester.Try(t.Context(), p, slices.Values([]check.Case{c}), nil)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", mode, err)
@@ -315,7 +315,7 @@ func TestSanitizers(t *testing.T) {
 			t.Errorf("%s: %v, want %s", mode, found.Failure, want)
 		}
 		if mode == "heap" || mode == "overflow" {
-			if found, err := plain.Try(t.Context(), plain.prepare(t, "MODE="+mode), slices.Values([]check.Case{c}),
+			if found, err := plain.Tester.Try(t.Context(), plain.prepare(t, "MODE="+mode), slices.Values([]check.Case{c}),
 				nil); found.Failure != nil || err != nil {
 				t.Errorf("%s fails without a sanitizer too: %v, %v", mode, found.Failure, err)
 			}

@@ -42,7 +42,7 @@ void twice(const float *x, float *y, int32_t N) {
 }
 `}
 
-// Work per launch may depend on a parameter: each point is held to what its own value asks
+// Work per launch may depend on a parameter: each point is compared with what its own value asks
 // for, in checks and in what timed launches leave behind, and compared by its work.
 func TestReferenceSeesTheParametersThatMeanSomething(t *testing.T) {
 	b := open(t, doubling, host.Options{})

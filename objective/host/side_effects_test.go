@@ -60,7 +60,7 @@ func TestWhatIsLeftBehindIsNoted(t *testing.T) {
 		if failure, err := b.Verify(t.Context(), p); failure != nil || err != nil {
 			t.Errorf("%s: %v, %v", mode, failure, err)
 		}
-		if note := b.Note(p.Point); (note == "") != (want == "") || !strings.Contains(note, want) {
+		if note := b.Tester.Note(p.Point); (note == "") != (want == "") || !strings.Contains(note, want) {
 			t.Errorf("%s: noted %q, want %q", mode, note, want)
 		}
 		outcome, err := b.Sample(t.Context(), p, 1)

@@ -45,7 +45,7 @@ void positive(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++)
 // What is no number, and a size of 0, is checked where the manifest says that it is right.
 func TestSpecialNumbersAndNoElements(t *testing.T) {
 	b := open(t, positive, host.Options{})
-	full := b.FullCases(b.prepare(t, "MODE=good").Point)
+	full := b.Tester.FullCases(b.prepare(t, "MODE=good").Point)
 	if !slices.ContainsFunc(full, func(c check.Case) bool { return c.Dims["N"] == 0 }) {
 		t.Error("no case has no elements")
 	}
@@ -67,10 +67,10 @@ func TestSystematicErrorsAreNamed(t *testing.T) {
 		t.Fatalf("%v, %v", failure, err)
 	}
 	want := "the errors of y are systematic: on average +96 % of the tolerance"
-	if note := b.Note(p.Point); !strings.Contains(note, want) {
+	if note := b.Tester.Note(p.Point); !strings.Contains(note, want) {
 		t.Error(note)
 	}
-	if note := b.Note(b.prepare(t, "MODE=good").Point); strings.Contains(note, "systematic") {
+	if note := b.Tester.Note(b.prepare(t, "MODE=good").Point); strings.Contains(note, "systematic") {
 		t.Error(note)
 	}
 }
@@ -85,7 +85,7 @@ func TestEvidenceNamesWhatWasNotRaised(t *testing.T) {
 			"kernel.yaml": strings.Replace(positive["kernel.yaml"], ", families: [normal, special]", large, 1)}
 		b := open(t, files, host.Options{})
 		p := b.prepare(t, "MODE=good")
-		finding, err := b.TryQuick(t.Context(), p)
+		finding, err := b.Tester.TryQuick(t.Context(), p)
 		if err != nil || finding.Failure != nil || finding.Evidence.Unscaled != want {
 			t.Errorf("%q: %+v, %v", large, finding, err)
 		}

@@ -47,7 +47,7 @@ func TestTailsAreCheckedWithoutAFuzzSection(t *testing.T) {
 	if failure, err := b.Verify(t.Context(), b.prepare(t, "MODE=0")); failure != nil || err != nil {
 		t.Fatalf("the right one: %v, %v", failure, err)
 	}
-	if note := b.Note(b.at(t, "MODE=0")); note != "" {
+	if note := b.Tester.Note(b.at(t, "MODE=0")); note != "" {
 		t.Errorf("all sizes vary, and yet: %s", note)
 	}
 	for _, mode := range []string{"MODE=1", "MODE=2"} {

@@ -93,7 +93,7 @@ func (t *trial) build(ctx context.Context) (Step, error) {
 }
 
 func (t *trial) prepare(ctx context.Context, otherwise string) (_ Step, err error) {
-	if t.prepared, err = t.bench.Prepare(ctx, t.Space.Default()); err != nil {
+	if t.prepared, err = t.bench.Evaluator.Prepare(ctx, t.Space.Default()); err != nil {
 		return Step{}, err
 	}
 	if failure := t.prepared.Failure; failure != nil {
@@ -104,7 +104,7 @@ func (t *trial) prepare(ctx context.Context, otherwise string) (_ Step, err erro
 
 // checked runs a program once and has its own check look at it.
 func (t *trial) checked(ctx context.Context, program objective.Program) (Step, error) {
-	failure, err := t.bench.Verify(ctx, t.prepared)
+	failure, err := t.bench.Evaluator.Verify(ctx, t.prepared)
 	switch {
 	case err != nil:
 		return Step{}, err
@@ -122,26 +122,26 @@ const wrong = "pawl fuzz shrinks this to the smallest shape that fails. If every
 	"suspect the reference or the arguments of the manifest"
 
 func (t *trial) small(ctx context.Context) (Step, error) {
-	finding, err := t.bench.TryQuick(ctx, t.prepared)
+	finding, err := t.bench.Evaluator.Tester.TryQuick(ctx, t.prepared)
 	if err != nil {
 		return Step{}, err
 	}
 	if finding.Failure != nil {
 		return fails(finding.Failure, wrong)
 	}
-	return found("%s", page.Count(len(t.bench.QuickCases(t.prepared.Point)), "case"))
+	return found("%s", page.Count(len(t.bench.Evaluator.Tester.QuickCases(t.prepared.Point)), "case"))
 }
 
 func (t *trial) full(ctx context.Context) (Step, error) {
-	failure, err := t.bench.Verify(ctx, t.prepared)
+	failure, err := t.bench.Evaluator.Verify(ctx, t.prepared)
 	if err != nil {
 		return Step{}, err
 	}
 	if failure != nil {
 		return fails(failure, wrong)
 	}
-	text := page.Count(len(t.bench.FullCases(t.prepared.Point)), "case")
-	if note := t.bench.Note(t.prepared.Point); note != "" {
+	text := page.Count(len(t.bench.Evaluator.Tester.FullCases(t.prepared.Point)), "case")
+	if note := t.bench.Evaluator.Tester.Note(t.prepared.Point); note != "" {
 		text += "; " + note
 	}
 	return found("%s", text)
@@ -151,14 +151,14 @@ func (t *trial) full(ctx context.Context) (Step, error) {
 const samples = 5
 
 func (t *trial) run(ctx context.Context) (Step, error) {
-	outcome, err := t.bench.SampleAlone(ctx, t.prepared, samples)
+	outcome, err := t.bench.Evaluator.SampleAlone(ctx, t.prepared, samples)
 	if err != nil {
 		return Step{}, err
 	}
 	if outcome.Failure != nil {
 		return fails(outcome.Failure, advice(outcome.Failure, "pawl bench says more"))
 	}
-	if measure := t.bench.Backend.Facts().Environment.Measure; measure != nil {
+	if measure := t.bench.Backend.Facts().Environment.Objective; measure != nil {
 		return found("%s is about %s", measure.Formula, measure.Text(stats.Median(outcome.Samples)))
 	}
 	return found("about %s a launch", page.Milliseconds(stats.Median(outcome.Samples)))

@@ -173,7 +173,7 @@ func (f Facts) uneven() (float64, bool) {
 // floor is the shortest time of the launch that the device allows, in milliseconds, and what allows no
 // shorter: compute or memory. Both are empty where that is unknown.
 func (f Facts) floor() (milliseconds float64, bound string) {
-	r := f.Roofline.Measure()
+	r := f.Roofline.Comparable()
 	if r.Flops > 0 && f.Flops > 0 {
 		milliseconds, bound = 1e3*f.Flops/r.Flops, Compute
 	}

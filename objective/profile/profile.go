@@ -94,7 +94,7 @@ func NewStatic(on Subject, prepared objective.Prepared) (*Static, error) {
 		Kernel: on.Kernel.Name, Workload: on.Workload.Name, Dims: on.Workload.Dims.String(), Point: prepared.Point,
 		Environment: facts.Environment, Binary: prepared.Binary.Path, Digest: prepared.Binary.Digest,
 	}
-	s.Resources, s.Roofline = prepared.Binary.Resources, facts.Roofline.Measure()
+	s.Resources, s.Roofline = prepared.Binary.Resources, facts.Roofline.Comparable()
 	var err error
 	if s.Memory, err = ArgumentBytes(on.Kernel.At(prepared.Point), on.Workload); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func colorOf(i, of int) string {
 func rooflinePicture(launches []Shown) plot.Picture {
 	none := plot.Picture{}
 	var series []plot.Series
-	roof := launches[0].Roofline.Measure()
+	roof := launches[0].Roofline.Comparable()
 	if roof.Flops <= 0 || roof.Bytes <= 0 {
 		return none
 	}

@@ -58,8 +58,8 @@ type Command struct {
 	// Shared says that kernels run in the worker's own memory. Whatever it says
 	// after the first of them has run may be the kernel's word, its errors too.
 	Shared bool
-	// Sealed says that a kernel opens no files after its first run, and has none open.
-	Sealed bool
+	// OpensNoFiles says that a kernel opens no files after its first run, and has none open.
+	OpensNoFiles bool
 	// Memory is how many bytes a worker may allocate. Zero means any.
 	Memory int64
 	// OutputLimit is how many bytes a worker may print during one request before
@@ -141,16 +141,16 @@ func Start(command Command) (*Client, error) {
 // Load sends a module and its arguments.
 func (c *Client) Load(ctx context.Context, load Load) error {
 	c.regions = nil
-	reply, err := c.unsealed(ctx, request{Load: &load})
+	reply, err := c.withFilesOpen(ctx, request{Load: &load})
 	if err != nil {
 		return err
 	}
 	return c.loaded(load, reply)
 }
 
-// unsealed makes a call for which a sealed worker may open files.
-func (c *Client) unsealed(ctx context.Context, r request) (response, error) {
-	if !c.command.Sealed {
+// withFilesOpen makes a call during which the worker may open files.
+func (c *Client) withFilesOpen(ctx context.Context, r request) (response, error) {
+	if !c.command.OpensNoFiles {
 		return c.call(ctx, r)
 	}
 	c.process.OpenFiles()
@@ -174,7 +174,7 @@ func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
 		return c.result(ctx, request{Run: &run})
 	}
 	// Some libraries load their parts when they are first called.
-	reply, err := c.unsealed(ctx, request{Run: &run})
+	reply, err := c.withFilesOpen(ctx, request{Run: &run})
 	return reply.Result, err
 }
 

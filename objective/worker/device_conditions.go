@@ -24,7 +24,7 @@ type Conditions struct {
 	Discarded int    `json:"discarded,omitempty"`
 	Reasons   string `json:"reasons,omitempty"`
 	// OtherProcesses are other people's processes that were on the device, in words.
-	OtherProcesses []string `json:"strangers,omitempty"`
+	OtherProcesses []string `json:"other_processes,omitempty"`
 	// Disturbed says that one of them computed meanwhile, or that nobody knows
 	// whether it did.
 	Disturbed bool `json:"disturbed,omitempty"`

@@ -46,7 +46,7 @@ type timed struct {
 // NewDrawing takes the trials of a study. Link returns the address of a trial's page; nil stands
 // for none.
 func NewDrawing(study studies.Study, trials []trial.Trial, link func(trial int) string) *Drawing {
-	s := &Drawing{params: study.Space.Params, measure: study.Environment.Measure, link: link}
+	s := &Drawing{params: study.Space.Params, measure: study.Environment.Objective, link: link}
 	for i := range trials {
 		if t := &trials[i]; t.OK() {
 			s.timed = append(s.timed, timed{trial: t, ms: t.Outcome.Milliseconds()})

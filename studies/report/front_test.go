@@ -15,7 +15,7 @@ import (
 func TestGoldenFront(t *testing.T) {
 	study, past := exampleStudy(t), examplePast(t, 10, 1)
 	quantities := []page.Quantity{{Formula: "time", Unit: "ms"}, {Formula: "energy", Unit: "mJ"}}
-	study.Environment.Measure = &page.Objective{Quantity: quantities[0], All: quantities, Beside: quantities}
+	study.Environment.Objective = &page.Objective{Quantity: quantities[0], All: quantities, Beside: quantities}
 	for i := range past.Trials {
 		if trial := &past.Trials[i]; trial.Outcome.Failure == nil {
 			addEnergy(&trial.Outcome, trial.Point)
@@ -49,7 +49,7 @@ func TestGoldenFront(t *testing.T) {
 		}
 		golden(t, name, got.Bytes())
 	}
-	if got := front([]trial.Trial{}, study.Environment.Measure); got != nil {
+	if got := front([]trial.Trial{}, study.Environment.Objective); got != nil {
 		t.Errorf("a front of nothing: %v", got)
 	}
 }
@@ -72,7 +72,7 @@ func addEnergy(o *objective.Outcome, p space.Point) {
 // Objectives of which more is better are stored the other way round, and written as they are.
 func TestFrontWritesWhatWasMeasured(t *testing.T) {
 	s := &Summary{}
-	s.Study.Environment.Measure = &page.Objective{All: []page.Quantity{
+	s.Study.Environment.Objective = &page.Objective{All: []page.Quantity{
 		{Formula: "rate", Unit: "GB/s", Maximize: true},
 		{Formula: "time", Unit: "ms"},
 	}}

@@ -32,8 +32,8 @@ type Entry struct {
 	Sentence string  `json:"sentence"`
 	// Milliseconds is the confirmed time of the winner; nil where there is none.
 	Milliseconds *float64 `json:"milliseconds,omitempty"`
-	// Measure is what it is where that is not a time.
-	Measure *page.Objective `json:"objective,omitempty"`
+	// Objective is what it is where that is not a time.
+	Objective *page.Objective `json:"objective,omitempty"`
 	// Speedup of the winner over the default and its 95 % interval; nil where there is
 	// no winner, or it is the default.
 	Speedup  *float64        `json:"speedup,omitempty"`
@@ -92,7 +92,7 @@ func (e Entry) Time() string {
 	if e.Milliseconds == nil {
 		return page.Unknown
 	}
-	return e.Measure.Text(*e.Milliseconds)
+	return e.Objective.Text(*e.Milliseconds)
 }
 
 func newEntry(s *Summary, folder string) Entry {
@@ -103,7 +103,7 @@ func newEntry(s *Summary, folder string) Entry {
 		Suggests: s.Suggestion != nil, Action: action(s), Gate: s.Gate,
 	}
 	if s.Winner != nil {
-		e.Milliseconds, e.Measure = &s.Winner.Milliseconds, s.Study.Environment.Measure
+		e.Milliseconds, e.Objective = &s.Winner.Milliseconds, s.Study.Environment.Objective
 	}
 	if s.Evidence != nil {
 		e.Speedup, e.Interval = &s.Evidence.Speedup, &s.Evidence.Interval

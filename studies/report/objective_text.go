@@ -20,27 +20,27 @@ import (
 
 // Written writes a number that points are compared by.
 func (s *Summary) Written(compared float64) string {
-	return s.Study.Environment.Measure.Text(compared)
+	return s.Study.Environment.Objective.Text(compared)
 }
 
 // WrittenInterval writes an interval of such numbers.
 func (s *Summary) WrittenInterval(i stats.Interval) string {
-	return s.Study.Environment.Measure.Interval(i)
+	return s.Study.Environment.Objective.Interval(i)
 }
 
 // Compared names what is compared.
-func (s *Summary) Compared() string { return s.Study.Environment.Measure.Name() }
+func (s *Summary) Compared() string { return s.Study.Environment.Objective.Name() }
 
 // better is what one point is than another.
 func (s *Summary) better() string {
-	if m := s.Study.Environment.Measure; m != nil && m.Unit != kernels.Milliseconds {
+	if m := s.Study.Environment.Objective; m != nil && m.Unit != kernels.Milliseconds {
 		return "better in " + m.Formula
 	}
 	return "faster"
 }
 
 func speedupMeaning(s *Summary) string {
-	if m := s.Study.Environment.Measure; m != nil {
+	if m := s.Study.Environment.Objective; m != nil {
 		return fmt.Sprintf("A speedup above 1 means better, by %s;", code(m.Formula))
 	}
 	return "A speedup above 1 means faster;"
@@ -112,7 +112,7 @@ func measuredRows(s *Summary) (rows [][]string) {
 		return nil
 	}
 	units := map[string]string{}
-	for _, q := range s.Study.Environment.Measure.Quantities() {
+	for _, q := range s.Study.Environment.Objective.Quantities() {
 		units[q.Formula] = q.Unit
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Default.Measured)) {
@@ -131,7 +131,7 @@ func measuredRows(s *Summary) (rows [][]string) {
 
 // measuredLines says in a terminal what the time is where something else is compared.
 func measuredLines(s *Summary) []string {
-	m := s.Study.Environment.Measure
+	m := s.Study.Environment.Objective
 	if m == nil || s.Default == nil || s.Default.Measured == nil {
 		return nil
 	}
@@ -194,7 +194,7 @@ func dominates(a, b []float64) bool {
 
 // FrontCells writes the scores of a point on the front.
 func (s *Summary) FrontCells(p FrontPoint) (cells []string) {
-	for i, q := range s.Study.Environment.Measure.All {
+	for i, q := range s.Study.Environment.Objective.All {
 		cells = append(cells, q.Text(p.Scores[i]))
 	}
 	return cells
@@ -207,7 +207,7 @@ func (v *View) Pareto() Figure {
 	if len(v.Front) < 2 {
 		return figure
 	}
-	quantities := v.Study.Environment.Measure.All
+	quantities := v.Study.Environment.Objective.All
 	best, others := plot.Series{Name: "Pareto front", Color: plot.Best},
 		plot.Series{Name: "other trials", Color: plot.Other}
 	var scores [2][]float64

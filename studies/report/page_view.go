@@ -63,7 +63,7 @@ func (v *View) Finalists() Figure {
 		}
 		all = append(all,
 			Measured{
-				Measure:      v.Study.Environment.Measure,
+				Measure:      v.Study.Environment.Objective,
 				Name:         t.Name,
 				Milliseconds: t.Milliseconds,
 				Interval:     t.Interval,

@@ -29,7 +29,7 @@ type Sized struct {
 // sizes are the workloads of a kernel that were tuned on one device, this study's among them; nil where the manifest
 // does not say how much work a launch does, or something else than the time is compared.
 func sizes(ctx context.Context, store *studies.Store, all []studies.Study, s *Summary) []Sized {
-	if s.Study.Environment.Measure != nil || s.Study.Work.Flops+s.Study.Work.Bytes <= 0 {
+	if s.Study.Environment.Objective != nil || s.Study.Work.Flops+s.Study.Work.Bytes <= 0 {
 		return nil
 	}
 	found := []Sized{sized(s)}

@@ -164,7 +164,7 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 	}
 	summary.describe(past)
 	summary.measured(past)
-	summary.Front = front(past.Trials, study.Environment.Measure)
+	summary.Front = front(past.Trials, study.Environment.Objective)
 	summary.takeGatings(gatings)
 	summary.Advice = withGate(advise(&summary), &summary)
 	summary.Suggestion = suggestion(&summary)

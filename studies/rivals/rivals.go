@@ -72,7 +72,7 @@ func Impossible(k *kernels.Kernel) string {
 		return fmt.Sprintf("what it computes depends on its parameters (%s), and rivals compute one thing",
 			strings.Join(k.ReferenceParams, ", "))
 	}
-	if objective.Measure(k) != nil {
+	if objective.ObjectiveOf(k) != nil {
 		return "its points are compared by another quantity, and rivals answer with times"
 	}
 	bindings, err := k.Bind(k.Workloads[0].Dims)
@@ -160,7 +160,7 @@ func (r *race) openOurs(ctx context.Context) error {
 		}
 		s := &side{Side: Side{Name: p.Name, Point: c.Prepared.Point.String(), Ours: true}, ours: c}
 		r.sides = append(r.sides, s)
-		failure, err := c.Verify(ctx, c.Prepared)
+		failure, err := c.Evaluator.Verify(ctx, c.Prepared)
 		switch {
 		case err != nil:
 			return err
@@ -236,8 +236,8 @@ func (r *race) sample(ctx context.Context, s *side) ([]float64, error) {
 		}
 		return answer.Samples, err
 	}
-	s.ours.Refresh()
-	outcome, err := s.ours.SampleAlone(ctx, s.ours.Prepared, r.Samples)
+	s.ours.Evaluator.Refresh()
+	outcome, err := s.ours.Evaluator.SampleAlone(ctx, s.ours.Prepared, r.Samples)
 	if err == nil && outcome.Failure != nil {
 		s.out(outcome.Failure.String())
 	}
@@ -261,7 +261,7 @@ func (r *race) result() *Result {
 // ask prepares what every rival is asked: the inputs of the workload as files, and the right
 // answer.
 func (r *race) ask(ctx context.Context) (err error) {
-	c := r.ours.WorkloadCase()
+	c := r.ours.Evaluator.Tester.WorkloadCase()
 	bindings, err := c.Bind(r.Kernel)
 	if err != nil {
 		return err
@@ -294,7 +294,7 @@ func (r *race) ask(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if r.answer, err = r.ours.Outputs(ctx, r.ours.Prepared, c); err == nil && r.answer == nil {
+	if r.answer, err = r.ours.Evaluator.Tester.Outputs(ctx, r.ours.Prepared, c); err == nil && r.answer == nil {
 		err = fmt.Errorf("%s died when its results were asked for", r.ours.Prepared.Point)
 	}
 	return err

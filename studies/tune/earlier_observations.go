@@ -45,5 +45,5 @@ func remembrance(study studies.Study, followed []pastStudy) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(parts, ", ") + " (--cold forgets them)"
+	return strings.Join(parts, ", ") + " (--ignore-earlier forgets them)"
 }

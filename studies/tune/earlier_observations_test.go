@@ -22,14 +22,14 @@ func TestWhatIsRememberedIsSaid(t *testing.T) {
 	const first = "beginning with 1 point that earlier studies found good"
 	if got, want := remembrance(here, followed),
 		first+
-			`, following the model of study 4 (large\x1b), study 2 (small on NVIDIA A100) as long as that finds better points (--cold forgets them)`; got != want {
+			`, following the model of study 4 (large\x1b), study 2 (small on NVIDIA A100) as long as that finds better points (--ignore-earlier forgets them)`; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if got, want := remembrance(here, nil), first+" (--cold forgets them)"; got != want {
+	if got, want := remembrance(here, nil), first+" (--ignore-earlier forgets them)"; got != want {
 		t.Errorf("another maker's device: %q", got)
 	}
 	here.Sampler = "evolve" // learns nothing
-	if got, want := remembrance(here, followed), first+" (--cold forgets them)"; got != want {
+	if got, want := remembrance(here, followed), first+" (--ignore-earlier forgets them)"; got != want {
 		t.Errorf("a sampler that learns nothing: %q", got)
 	}
 	here.First = nil

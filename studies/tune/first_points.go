@@ -35,7 +35,7 @@ func (r *run) earlier(ctx context.Context, study studies.Study) ([]pastStudy, er
 	for _, other := range all {
 		later := study.ID != 0 && other.ID >= study.ID
 		if later || other.Kernel != study.Kernel || other.Backend != study.Backend ||
-			other.Environment.Measure.First() != study.Environment.Measure.First() || len(earlier) == earlierStudies {
+			other.Environment.Objective.First() != study.Environment.Objective.First() || len(earlier) == earlierStudies {
 			continue
 		}
 		past, err := r.store.Past(ctx, other.ID)

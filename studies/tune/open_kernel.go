@@ -95,7 +95,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	s := &subject{pool: pool, space: facts, evaluator: b.Evaluator, how: ahead(k, cmp.Or(o.Lanes, runtime.NumCPU())),
 		machine: machine, target: t}
 	s.how.Width, s.how.Refresh = device.Width, b.Evaluator.Refresh
-	if s.head, err = describeKernel(t, device.Environment, device.Roofline.Measure()); err != nil {
+	if s.head, err = describeKernel(t, device.Environment, device.Roofline.Comparable()); err != nil {
 		b.Close()
 		return nil, err
 	}

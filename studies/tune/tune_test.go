@@ -73,7 +73,7 @@ func TestStudiesFollowEachOther(t *testing.T) {
 		!strings.Contains(err.Error(), "begun with --seed 7, and the command line says with --seed 1") {
 		t.Errorf("a study of another seed: %v", err)
 	}
-	o.Given, o.Study.Cold, o.Resume = []string{"cold"}, true, false
+	o.Given, o.Study.Cold, o.Resume = []string{"ignore-earlier"}, true, false
 	cold, err := Run(t.Context(), o)
 	if err != nil || len(cold.Study.First) > 0 {
 		t.Errorf("a cold study: %v, begun with %v", err, cold.Study.First)

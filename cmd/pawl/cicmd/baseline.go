@@ -26,7 +26,7 @@ func baselineCommand(env console.Environment) *cli.Command {
 			"0 the branch has it, or nothing had moved", "3 it could not be done", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
 			console.BaselineFlag(&p.Baseline),
-			console.Text("branch", &p.Branch, ci.BaselineBranch,
+			console.Text("baseline-branch", &p.Branch, ci.BaselineBranch,
 				"the `NAME` of the branch of origin that holds the baseline"),
 			console.Switch("restore", &restore,
 				"put the baseline of origin's "+ci.BaselineBranch+" here, and push nothing"),

@@ -142,7 +142,7 @@ func wake(ctx context.Context, env console.Environment, file string, leave bool)
 func sumUp(env console.Environment, a *reporting.Cost) error {
 	cost := a.Until(time.Now())
 	if cost == nil {
-		fmt.Fprintln(env.Stdout, "the machine sleeps; nobody has written down when it woke")
+		fmt.Fprintln(env.Stdout, "the machine sleeps; when it woke was not recorded")
 		return nil
 	}
 	cost.Asleep = true

@@ -9,11 +9,11 @@ import (
 	"pawl/studies/tune"
 )
 
-// DefaultBaseline is the file that performance is held to where none is named.
+// DefaultBaseline is the baseline file if none is named.
 const DefaultBaseline = "results/baseline.json"
 
 func BaselineFlag(to *string) cli.Flag {
-	return Text("baseline", to, DefaultBaseline, "the `FILE` that performance is held to; reports go beside it")
+	return Text("baseline", to, DefaultBaseline, "the baseline `FILE`; reports are written beside it")
 }
 
 func PolicyFlag(to *string) cli.Flag {

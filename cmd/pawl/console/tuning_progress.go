@@ -57,7 +57,7 @@ func (d *Display) Write(p []byte) (int, error) {
 }
 
 func (d *Display) Start(study studies.Study, past trial.Past, pool *space.Pool) {
-	d.measure = study.Environment.Measure
+	d.measure = study.Environment.Objective
 	verb := "study"
 	if len(past.Trials) > 0 {
 		verb = "resuming study"

@@ -38,9 +38,9 @@ func (o *farmOptions) initCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "make a farm in a PostgreSQL database, or move it to this version of pawl",
-		Description: console.Details("Creates a schema with the farm's tables and River's. It needs a user who may do "+
-			"that; nobody else does:\n"+
-			"docs/farm.md has the roles for those who ask and for workers.",
+		Description: console.Details("Creates a schema with the farm's tables and River's. Only this command needs "+
+			"a user who may create tables:\n"+
+			"docs/farm.md lists the roles for askers and for workers.",
 			"pawl farm init --db postgres://owner@db.example/pawl", "0 done", "3 it could not be done", "64 usage"),
 		Flags: []cli.Flag{console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)},
 		Action: console.Alone(func(ctx context.Context) error {

@@ -48,7 +48,7 @@ func workerCommand(env console.Environment) *cli.Command {
 			console.NumberOr("lanes", &o.serving.Lanes, 1, "one per core", "how many compilers run at once"),
 			console.TextOr("host", &o.serving.Host, "the system's name", "what this machine is called; one name is one machine"),
 			&cli.DurationFlag{
-				Name:        "grace",
+				Name:        "stop-timeout",
 				Destination: &o.serving.Grace,
 				Value:       serve.DefaultGrace,
 				Usage:       "how long tasks in hand may take after SIGTERM, before they are given back",

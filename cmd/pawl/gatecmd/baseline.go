@@ -43,7 +43,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "show", Usage: "print the entries",
-				Description: console.Details("Prints what each kernel is held to.", "pawl baseline show --json", "0 done",
+				Description: console.Details("Prints the baseline of each kernel.", "pawl baseline show --json", "0 done",
 					"2 no baseline", "3 it cannot be used", "64 usage"),
 				Flags:  append(o.Flags("json"), console.BaselineFlag(&o.baseline)),
 				Action: console.Alone(o.showBaseline),

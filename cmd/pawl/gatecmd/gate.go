@@ -30,10 +30,10 @@ import (
 // options are the flags of pawl gate.
 type options struct {
 	console.GateFlags
-	dryRun, strict bool
-	within         time.Duration
-	shard          int
-	join           string
+	dryRun, failUndecided bool
+	budget                time.Duration
+	shard                 int
+	join                  string
 }
 
 func Command(env console.Environment) *cli.Command {
@@ -45,16 +45,16 @@ func Command(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Checks each kernel of the policy, rebuilds its baseline, measures both interleaved in fresh\n"+
 				"processes with an A/A control, and judges. Writes "+reporting.MarkdownName+" beside the baseline,\n"+
-				"and the baseline itself where a second build has shown a gain and nothing fails. What is\n"+
+				"and updates the baseline if a second build has shown a gain and nothing fails. What is\n"+
 				"inconclusive is compared once more.\n\n"+
 				"With --base a change is compared with that commit, built here, and checked by its rules too.\n\n"+
-				"With --study the winner of a study (or the point of --at) is held to the baseline instead. The\n"+
-				"verdict is recorded and stands on the study's page. With --study or --at no baseline moves: a\n"+
-				"point that was found is not what is run until somebody applies it.\n\n"+
+				"With --study it compares the winner of a study (or the point of --at) with the baseline. The\n"+
+				"verdict is recorded and shown on the study's page. With --study or --at no baseline moves: a\n"+
+				"point that was found is not in use until somebody applies it.\n\n"+
 				"With --on a device of a farm measures, before what searches ask of it. See docs/farm.md.",
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference",
-			"1 regression, wrong or vanished; with --strict also inconclusive or infeasible",
+			"1 regression, wrong or vanished; undecided too with --fail-undecided",
 			"2 nothing could be decided: new, inconclusive, infeasible, or checks that a branch changes",
 			"3 internal or environment error", "64 usage", "130 stopped, the baseline is as it was"),
 		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "order-seed",
@@ -64,10 +64,10 @@ func Command(env console.Environment) *cli.Command {
 			console.TextOr("base", &o.Base, "in a pull request, the merge base",
 				"compare with this `COMMIT` instead of the baseline's file, and move nothing"),
 			&cli.DurationFlag{
-				Name:        "within",
-				Destination: &o.within,
+				Name:        "budget",
+				Destination: &o.budget,
 				DefaultText: "as long as it takes",
-				Usage:       "the `TIME` for the whole run; what is left is for what was inconclusive",
+				Usage:       "the `TIME` for the whole run; what is left is for inconclusive comparisons",
 			},
 			console.Number("shard", &o.shard, 1, 0,
 				"compare only what job `NUMBER` of the policy's shards has, and move nothing"),
@@ -86,7 +86,7 @@ func Command(env console.Environment) *cli.Command {
 				Usage: "compare the winner of the study with this `NUMBER` with the baseline",
 			},
 			console.Switch("dry-run", &o.dryRun, "compare and report, but leave the baseline and the history alone"),
-			console.Switch("strict", &o.strict, "fail where nothing could be decided about what is not new")),
+			console.Switch("fail-undecided", &o.failUndecided, "fail where nothing could be decided about what is not new")),
 		Subcommands: []*cli.Command{bisectCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if o.On == "" && o.Farm != "" {
@@ -115,9 +115,9 @@ func (o *options) runGate(ctx context.Context, kernels []string) error {
 	defer end()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
 		Setting: setting, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName),
-		Within: o.within, Shard: o.shard, Join: o.join,
+		Within: o.budget, Shard: o.shard, Join: o.join,
 		Partial: len(kernels) > 0 || o.Workload != "", Backend: o.Backend,
-		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,
+		DryRun: o.dryRun || o.At != "", Strict: o.failUndecided, Flags: o.repeated(), Exit: gateCode,
 		Cost: runner.FromEnvironment(o.Getenv, o.Notice).Until,
 		Finished: func(s reporting.Result) {
 			fmt.Fprintf(o.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))

@@ -40,7 +40,7 @@ func (o *options) runStudy(ctx context.Context, kernels []string) error {
 	if err := o.Show("pawl gate winner", 1, outcome, func(w io.Writer) { printWinner(w, outcome, files) }); err != nil {
 		return err
 	}
-	return console.Answered(winnerCode(outcome.Gating.Standing, o.strict))
+	return console.Answered(winnerCode(outcome.Gating.Standing, o.failUndecided))
 }
 
 func printWinner(w io.Writer, o winner.Outcome, files study.Files) {
@@ -48,7 +48,7 @@ func printWinner(w io.Writer, o winner.Outcome, files study.Files) {
 	fmt.Fprintf(w, "%s, workload %s, study %d, %s\n\n", o.Study.Kernel, g.Workload, o.Study.ID, g.Point)
 	fmt.Fprintf(w, "against what you run today: %s\n%s\n", study.Against(g), escape.Line(g.Reason))
 	if g.BaselinePoint != "" {
-		fmt.Fprintf(w, "what you run today: %s, %s\n", g.BaselinePoint, o.Study.Environment.Measure.Text(g.Baseline))
+		fmt.Fprintf(w, "what you run today: %s, %s\n", g.BaselinePoint, o.Study.Environment.Objective.Text(g.Baseline))
 	}
 	for _, note := range g.Notes {
 		fmt.Fprintf(w, "note: %s\n", escape.Line(note))

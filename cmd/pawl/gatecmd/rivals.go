@@ -43,7 +43,7 @@ func RivalsCommand(env console.Environment) *cli.Command {
 				"a `POINT` of the kernel to measure; may be given again"),
 			console.Number("rounds", &o.race.Rounds, 1, 10, "how often every side is measured"),
 			console.Number("samples", &o.race.Samples, 1, 20, "how many samples each gives in a round"),
-			console.Time("patience", &o.race.Patience, 2*time.Minute, "how long a rival may take for one answer"),
+			console.Time("answer-timeout", &o.race.Patience, 2*time.Minute, "how long a rival may take for one answer"),
 			console.Text("results", &o.results, "results/rivals.json", "the `FILE` for the raw samples")),
 		Action: o.WithBuilder(o.runRivals),
 	}

@@ -33,9 +33,9 @@ func BenchCommand(env console.Environment) *cli.Command {
 		Usage:     "measure one point, or any command, in several fresh processes",
 		ArgsUsage: "[KERNEL|FOLDER] | -- COMMAND…",
 		Description: console.Details(
-			"Checks the point's results, then measures it and writes the raw samples to a file. Behind -- stands\n"+
-				"any command with its arguments, which no shell sees, or several in quotes, one a word, for the shell: their\n"+
-				"wall times are measured in turn and compared, and nothing is checked.",
+			"Checks the point's results, then measures it and writes the raw samples to a file. After --,\n"+
+				"give one command with its arguments, which runs without a shell, or several quoted ones, which the shell\n"+
+				"runs: their wall times are measured in turn and compared, and nothing is checked.",
 			"pawl bench --warmup 3 -- 'sort a.txt' 'sort --parallel=2 a.txt'",
 			"0 measured", "1 the point fails", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json",
@@ -122,13 +122,14 @@ func (r benchReport) warnings() []string {
 }
 
 func (r benchReport) print(w io.Writer) {
+	o := r.Environment.Objective
 	fmt.Fprintf(w,
 		"%s, workload %s, at %s\n%s, 95 %% interval: %s, over %d processes of %d samples (CV %s, robust CV %s)\n",
-		r.Kernel, r.Workload, r.Point, r.Environment.Measure.Text(r.Milliseconds), r.Environment.Measure.Interval(r.Interval),
+		r.Kernel, r.Workload, r.Point, o.Text(r.Milliseconds), o.Interval(r.Interval),
 		len(r.Rounds), len(r.Rounds[0]), page.Percent(r.CV),
 		page.RobustCV(page.Percent(r.Variation), len(r.Rounds)*len(r.Rounds[0])))
-	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s\n", r.Environment.Measure.Text(r.P50),
-		r.Environment.Measure.Text(r.P95), r.Environment.Measure.Text(r.P99), r.Environment.Measure.Text(r.Least))
+	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s\n", o.Text(r.P50),
+		o.Text(r.P95), o.Text(r.P99), o.Text(r.Least))
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
 	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
 		if line != "" && line != page.Unknown {

@@ -60,7 +60,7 @@ func (o *buildOptions) runBuild(ctx context.Context, arguments []string) error {
 		return err
 	}
 	defer bench.Close()
-	prepared, err := bench.Prepare(ctx, point)
+	prepared, err := bench.Evaluator.Prepare(ctx, point)
 	if err != nil {
 		return err
 	}

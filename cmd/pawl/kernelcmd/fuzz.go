@@ -59,7 +59,7 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				Usage:       "a `NUMBER` of random cases after the full tier",
 			},
 			&cli.DurationFlag{
-				Name:        "time",
+				Name:        "budget",
 				Destination: &o.Time,
 				DefaultText: "no limit",
 				Usage:       "continue with random cases for this `TIME`",
@@ -83,13 +83,13 @@ func FuzzCommand(env console.Environment) *cli.Command {
 func (o fuzzOptions) check() error {
 	switch {
 	case o.Cases < 0 || o.Time < 0:
-		return console.Usagef("--cases and --time must not be negative")
+		return console.Usagef("--cases and --budget must not be negative")
 	case o.At != "" && o.finalists:
 		return console.Usagef("--at names one point, --all-finalists takes those of a study: use one of them")
 	case o.shape == "" && (o.family != "" || o.layout != ""):
 		return console.Usagef("--family and --layout describe the case of a --shape")
 	case o.shape != "" && (o.Cases > 0 || o.Time > 0):
-		return console.Usagef("--shape checks one case; --cases and --time go with the full tier")
+		return console.Usagef("--shape checks one case; --cases and --budget go with the full tier")
 	}
 	return nil
 }

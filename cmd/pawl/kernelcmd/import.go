@@ -38,7 +38,7 @@ func ImportCommand(env console.Environment) *cli.Command {
 					"0 done", "1 the script failed, or asks for what pawl does not have", "3 internal or environment error",
 					"64 usage"),
 				Flags: []cli.Flag{to, asJSON,
-					console.TextOr("python", &o.kernel.Python, "what PYTHON names, python3 or python",
+					console.TextOr("interpreter", &o.kernel.Python, "what PYTHON names, python3 or python",
 						"the `PROGRAM` that runs the script"),
 					console.NumberOr("call", &o.kernel.Call, 1, "the only one",
 						"which `NUMBER` of several calls of tune_kernel is meant")},

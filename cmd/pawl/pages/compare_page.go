@@ -103,7 +103,7 @@ func (d *comparePage) fill() {
 		if s.Winner != nil {
 			winners = append(winners,
 				report.Measured{
-					Measure:      s.Study.Environment.Measure,
+					Measure:      s.Study.Environment.Objective,
 					Name:         fmt.Sprintf("study %d", s.Study.ID),
 					Milliseconds: s.Winner.Milliseconds,
 					Interval:     s.Winner.Interval,

@@ -27,7 +27,7 @@ type gatePage struct {
 	Damaged  int
 }
 
-// gateEntry is what a configuration is held to.
+// gateEntry is what a configuration is compared with.
 type gateEntry struct {
 	baseline.Entry
 	// Erosion is against the best that was ever accepted; empty where that is this.

@@ -128,7 +128,7 @@ func (w *watched) progress() progress {
 	}
 	if best != nil {
 		p.BestPoint, p.BestTrial, p.Best = best.Point, best.Number,
-			w.head.Environment.Measure.Samples(best.Outcome.Samples)
+			w.head.Environment.Objective.Samples(best.Outcome.Samples)
 		if initial != nil && initial != best {
 			p.Speedup = fmt.Sprintf("%.2f× the speed of the default, unconfirmed",
 				initial.Outcome.Milliseconds()/best.Outcome.Milliseconds())

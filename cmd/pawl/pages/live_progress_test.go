@@ -136,7 +136,7 @@ func TestLiveObjective(t *testing.T) {
 	path, store := database(t)
 	study := head("scale", "small", "CPU")
 	study.Options.Budget = 90 * time.Second
-	study.Environment.Measure = &pages.Objective{Quantity: pages.Quantity{Formula: "binary_size", Unit: "bytes"}}
+	study.Environment.Objective = &pages.Objective{Quantity: pages.Quantity{Formula: "binary_size", Unit: "bytes"}}
 	add(t, store, study, 12, false)
 	id := add(t, store, study, 12, false)
 	s := serving(t, path)

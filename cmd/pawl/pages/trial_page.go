@@ -79,7 +79,7 @@ func (s *Server) trial(r *http.Request) (page, error) {
 }
 
 func (d *trialPage) describe(rounds []trial.Round) {
-	o, measure := d.Trial.Outcome, d.Study.Environment.Measure
+	o, measure := d.Trial.Outcome, d.Study.Environment.Objective
 	d.Row = newTrialRow(d.Study, d.Trial)
 	if o.Failure != nil {
 		d.Detail = o.Failure.Detail

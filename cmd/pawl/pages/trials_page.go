@@ -162,7 +162,7 @@ func newTrialRow(study studies.Study, t trial.Trial) trialRow {
 	case t.Outcome.Failure != nil:
 		row.State, row.Failed = t.Outcome.Failure.String(), true
 	default:
-		row.State, row.Time = "measured", study.Environment.Measure.Text(t.Outcome.Milliseconds())
+		row.State, row.Time = "measured", study.Environment.Objective.Text(t.Outcome.Milliseconds())
 		if t.Outcome.SameAs != "" {
 			row.State += ", same machine code as " + t.Outcome.SameAs
 		}

@@ -100,7 +100,7 @@ func (l line) row() []string {
 		if ms == nil {
 			return page.Unknown
 		}
-		return l.Environment.Measure.Text(*ms)
+		return l.Environment.Objective.Text(*ms)
 	}
 	speedup, ended := page.Unknown, string(l.Ended)
 	if l.Speedup != nil {

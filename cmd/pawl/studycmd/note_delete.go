@@ -15,7 +15,7 @@ func noteCommand(env console.Environment) *cli.Command {
 	o := console.In(env)
 	return &cli.Command{
 		Name: "note", Usage: "write a note about a study", ArgsUsage: "STUDY [TEXT…]",
-		Description: console.Details("The note stands on the study's page. Without a text, the note is removed.",
+		Description: console.Details("The note is shown on the study's page. Without a text, the note is removed.",
 			"pawl studies note 3 before the driver was updated", "0 done", "2 no studies",
 			"3 internal or environment error", "64 usage"),
 		Flags: o.Flags("out", "db"),

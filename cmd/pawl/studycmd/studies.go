@@ -86,12 +86,12 @@ func (o *options) showStudy(ctx context.Context, arguments []string) error {
 	for _, t := range past.Trials {
 		median := "~"
 		if t.OK() {
-			median = study.Environment.Measure.Text(t.Outcome.Milliseconds())
+			median = study.Environment.Objective.Text(t.Outcome.Milliseconds())
 		}
 		rows = append(rows,
 			[]string{fmt.Sprint(t.Number), median, fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
 	}
-	page.Table(o.Stdout, []string{"trial", study.Environment.Measure.Name(), "samples", "point", ""}, rows)
+	page.Table(o.Stdout, []string{"trial", study.Environment.Objective.Name(), "samples", "point", ""}, rows)
 	return nil
 }
 

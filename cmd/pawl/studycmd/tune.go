@@ -76,7 +76,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 			console.Text("sampler", &o.Sampler, sampler.Default,
 				"how points are chosen: "+strings.Join(sampler.Names(), ", ")),
 			console.Switch("resume", &o.asked.Resume, "resume the last study of the same kernel, workload and sources"),
-			console.Switch("cold", &o.Cold, "learn nothing from earlier studies"),
+			console.Switch("ignore-earlier", &o.Cold, "learn nothing from earlier studies"),
 			console.Switch("across", &o.asked.Study.Across,
 				"measure the winner on the kernel's other workloads too, in a part of the budget"),
 			console.Switch("profile", &o.asked.Profile,

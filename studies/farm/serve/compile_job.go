@@ -43,7 +43,7 @@ func (s *server) compile(ctx context.Context, b *bench, job farm.Job) (*farm.Com
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := b.bench.Prepare(ctx, point)
+	prepared, err := b.bench.Evaluator.Prepare(ctx, point)
 	if err != nil {
 		return nil, err
 	}

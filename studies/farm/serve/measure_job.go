@@ -66,20 +66,20 @@ func (b *bench) on(ctx context.Context, job farm.Job, p objective.Prepared) (ans
 	var outcome objective.Outcome
 	switch job.Action {
 	case farm.Measure:
-		outcome, err = b.bench.Measure(ctx, p, job.Incumbent)
+		outcome, err = b.bench.Evaluator.Measure(ctx, p, job.Incumbent)
 		answer.Outcome = &outcome
 	case farm.Verify:
 		if answer.Failure = p.Failure; p.Failure == nil {
-			answer.Failure, err = b.bench.Verify(ctx, p)
+			answer.Failure, err = b.bench.Evaluator.Verify(ctx, p)
 		}
-		answer.Evidence = b.bench.TakeEvidence(p)
+		answer.Evidence = b.bench.Evaluator.TakeEvidence(p)
 	case farm.Look:
 		if answer.Failure, answer.Through = p.Failure, true; p.Failure == nil {
-			answer.Through, answer.Failure, err = b.bench.VerifyFor(ctx, p, job.Allowed)
+			answer.Through, answer.Failure, err = b.bench.Evaluator.VerifyFor(ctx, p, job.Allowed)
 		}
 	case farm.Sample:
 		b.refresh(job.Fresh)
-		outcome, err = b.bench.Sample(ctx, p, job.Samples)
+		outcome, err = b.bench.Evaluator.Sample(ctx, p, job.Samples)
 		answer.Outcome = &outcome
 	}
 	return answer, err
@@ -91,7 +91,7 @@ func (b *bench) refresh(fresh string) {
 	defer b.mu.Unlock()
 	if b.fresh != fresh {
 		b.fresh = fresh
-		b.bench.Refresh()
+		b.bench.Evaluator.Refresh()
 	}
 }
 
@@ -124,7 +124,7 @@ func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free 
 func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*farm.Description, error) {
 	facts := b.Backend.Facts()
 	d := &farm.Description{
-		Environment: facts.Environment, Roofline: facts.Roofline.Measure(), Resident: facts.Resident,
+		Environment: facts.Environment, Roofline: facts.Roofline.Comparable(), Resident: facts.Resident,
 		Default: b.Backend.Preflight(b.Kernel.Default()),
 	}
 	pool, err := b.Space.Pool(space.PoolOptions{Seed: subject.Definition.Seed, Done: ctx.Done()})
@@ -172,7 +172,7 @@ func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point space.Poi
 	compiled *farm.Compiled) (objective.Prepared, error) {
 	f.points.Store(point, compiled)
 	f.given.Store(b.Kernel.ReferencePoint(point), compiled)
-	return b.Prepare(ctx, point)
+	return b.Evaluator.Prepare(ctx, point)
 }
 
 func (f *fetched) get(ctx context.Context, in *sync.Map, p space.Point,
