@@ -52,11 +52,8 @@ func clockNote(baseline, candidate *worker.Conditions) string {
 // nothing, whatever the samples say. A result that is wrong stays wrong.
 func (c Comparison) disturbed(by []string) Comparison {
 	if c.Verdict != Wrong {
-		c.Decision = Decision{
-			Verdict: Inconclusive,
-			Reason: fmt.Sprintf("others computed on the device meanwhile: %s (the samples alone would say %s)",
-				strings.Join(by, "; "), c.Verdict),
-		}
+		c.Decision = Decide(Inconclusive, "others computed on the device meanwhile: %s (the samples alone would say %s)",
+			strings.Join(by, "; "), c.Verdict)
 	}
 	return c
 }

@@ -30,6 +30,7 @@ package gate
 
 import (
 	"context"
+	"fmt"
 
 	"pawl/objective"
 	"pawl/objective/worker"
@@ -86,6 +87,11 @@ type Decision struct {
 	Reason string `json:"reason"`
 	// clear says that more rounds are not worth their time.
 	clear bool
+}
+
+// Decide is a decision with its reason, which is formatted as by fmt.
+func Decide(v Verdict, reason string, arguments ...any) Decision {
+	return Decision{Verdict: v, Reason: fmt.Sprintf(reason, arguments...)}
 }
 
 // Arm is a side of a comparison.

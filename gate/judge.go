@@ -176,8 +176,7 @@ func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
 		return newPowerSimulation(r.policy, r.reachable(analyses, analysis), known, r.options.Simulations).smallest()
 	})
 	if len(r.samples[Best]) > 0 {
-		e := with.compare(Best, Candidate)
-		w.best = &e
+		w.best = new(with.compare(Best, Candidate))
 	}
 	return w
 }

@@ -60,10 +60,7 @@ func (c Comparison) WithStoredErosion(best [][]float64, p Policy) Comparison {
 	apart := CompareApart(best, c.Candidate, limits, Stored)
 	c.Best = apart.Evidence
 	if apart.Verdict == Regression {
-		c.Decision = Decision{
-			Verdict: Regression,
-			Reason:  "erosion against the stored samples of the best accepted entry: " + apart.Reason,
-		}
+		c.Decision = Decide(Regression, "%s", "erosion against the stored samples of the best accepted entry: "+apart.Reason)
 	}
 	return c
 }
@@ -144,36 +141,22 @@ func (s *apart) judge() Decision {
 	}
 	switch {
 	case proven && e.Change < -slow:
-		return Decision{
-			Verdict: Regression,
-			Reason: fmt.Sprintf("slower by %s, more than %s, the limit for %s", page.Percent(-e.Change), page.Percent(slow),
-				why),
-		}
+		return Decide(Regression, "slower by %s, more than %s, the limit for %s", page.Percent(-e.Change), page.Percent(slow),
+			why)
 	case proven && e.Change > fast && math.Abs(e.Delta) >= s.policy.Effect:
-		return Decision{
-			Verdict: Improvement,
-			Reason: fmt.Sprintf("faster by %s, more than %s, the limit for %s", page.Percent(e.Change), page.Percent(fast),
-				why),
-		}
+		return Decide(Improvement, "faster by %s, more than %s, the limit for %s", page.Percent(e.Change), page.Percent(fast),
+			why)
 	case proven && (e.Change < -s.policy.Regression || e.Change > s.policy.Improvement):
-		return Decision{
-			Verdict: Inconclusive,
-			Reason:  fmt.Sprintf("%s, which proves nothing between %s; pawl gate measures them together", faster(e.Change), why),
-		}
+		return Decide(Inconclusive,
+			"%s, which proves nothing between %s; pawl gate measures them together", faster(e.Change), why)
 	case proven:
 		return Decision{Verdict: Maintained, Reason: fmt.Sprintf("%s, which is within the limits", faster(e.Change))}
 	case within:
-		return Decision{
-			Verdict: NoDifference,
-			Reason: fmt.Sprintf("the interval reaches from %s: not proven, and within the limits for %s",
-				page.ChangeInterval(e.Interval), why),
-		}
+		return Decide(NoDifference, "the interval reaches from %s: not proven, and within the limits for %s",
+			page.ChangeInterval(e.Interval), why)
 	}
-	return Decision{
-		Verdict: Inconclusive,
-		Reason: fmt.Sprintf("too noisy: the interval reaches from %s; about %.0f processes a side would decide",
-			page.ChangeInterval(e.Interval), s.needed(slow, fast)),
-	}
+	return Decide(Inconclusive, "too noisy: the interval reaches from %s; about %.0f processes a side would decide",
+		page.ChangeInterval(e.Interval), s.needed(slow, fast))
 }
 
 // needed is how many processes a side would decide: either prove a change of the
@@ -215,22 +198,17 @@ func (s *apart) gap() float64 {
 // lies among those of the other.
 func (s *apart) undecided(slow, fast float64) *Decision {
 	if s.processes < orderedProcesses {
-		return &Decision{
-			Verdict: Inconclusive,
-			Reason: fmt.Sprintf("%s, but the nearest processes of the two sides differ by too little (the limit is %s, %s "+
+		return new(Decide(Inconclusive,
+			"%s, but the nearest processes of the two sides differ by too little (the limit is %s, %s "+
 				"for a gain, and half of the difference); with %d processes a side a change of the machine cannot be ruled out: "+
-				"measure %d", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), s.processes, orderedProcesses),
-		}
+				"measure %d", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), s.processes, orderedProcesses))
 	}
 	// Interference only adds time, and may stay with a side for most of its run: what
 	// is slower is slower also in its fastest process.
 	fastest := stats.Change(slices.Min(s.levels[0]), slices.Min(s.levels[1]))
 	if s.evidence.Change < 0 && fastest >= -slow || s.evidence.Change > 0 && fastest <= fast {
-		return &Decision{
-			Verdict: Inconclusive,
-			Reason: fmt.Sprintf("%s, but the fastest processes of the two sides say %s: a neighbor may have slowed "+
-				"the others", faster(s.evidence.Change), faster(fastest)),
-		}
+		return new(Decide(Inconclusive, "%s, but the fastest processes of the two sides say %s: a neighbor may have slowed "+
+			"the others", faster(s.evidence.Change), faster(fastest)))
 	}
 	return s.orderDrift()
 }
@@ -296,36 +274,22 @@ func (s *apart) judgeFew() Decision {
 	for i, processes := range s.sides {
 		for _, samples := range processes {
 			if size, how := s.policy.unsteady(samples); size > s.difference()/3 {
-				return Decision{
-					Verdict: Inconclusive,
-					Reason:  fmt.Sprintf("drift: a process of the %s %s; %s", sideNames[i], how, advice),
-				}
+				return Decide(Inconclusive, "drift: a process of the %s %s; %s", sideNames[i], how, advice)
 			}
 		}
 	}
 	switch {
 	case !s.separate():
-		return Decision{
-			Verdict: Inconclusive,
-			Reason:  fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice),
-		}
+		return Decide(Inconclusive, "%s, but the two sides come too close to each other; %s", faster(e.Change), advice)
 	case e.Change < 0:
-		return Decision{
-			Verdict: Regression,
-			Reason: fmt.Sprintf("slower by %s, more than processes of the same code differ: %s", page.Percent(-e.Change),
-				limits),
-		}
+		return Decide(Regression, "slower by %s, more than processes of the same code differ: %s", page.Percent(-e.Change),
+			limits)
 	case math.Abs(e.Delta) >= s.policy.Effect:
-		return Decision{
-			Verdict: Improvement,
-			Reason: fmt.Sprintf("faster by %s, more than processes of the same code differ: %s", page.Percent(e.Change),
-				limits),
-		}
+		return Decide(Improvement, "faster by %s, more than processes of the same code differ: %s", page.Percent(e.Change),
+			limits)
 	}
-	return Decision{
-		Verdict: Inconclusive,
-		Reason:  fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, s.policy.Effect),
-	}
+	return Decide(Inconclusive,
+		"faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, s.policy.Effect)
 }
 
 // separate reports that the sides differ also without their levels: all processes of

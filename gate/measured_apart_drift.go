@@ -28,11 +28,8 @@ func (s *apart) insideDrift() *Decision {
 		}
 		typical := stats.Median(drifts)
 		if size := math.Abs(typical); size > max(s.policy.Regression, s.difference()/3) && oneWay(drifts) <= driftLevel {
-			return &Decision{
-				Verdict: Inconclusive,
-				Reason: fmt.Sprintf("drift: the processes of the %s became %s from their first half to their second",
-					sideNames[i], slowerOrFaster(typical)),
-			}
+			return new(Decide(Inconclusive, "drift: the processes of the %s became %s from their first half to their second",
+				sideNames[i], slowerOrFaster(typical)))
 		}
 	}
 	return nil
@@ -71,11 +68,8 @@ func (s *apart) orderDrift() *Decision {
 		}
 		cut, moved := largestMove(levels)
 		if math.Abs(moved) > s.difference()/3 {
-			return &Decision{
-				Verdict: Inconclusive,
-				Reason: fmt.Sprintf("drift: the processes of the %s became %s after the first %d of %d", sideNames[i],
-					slowerOrFaster(moved), cut*each, len(all)),
-			}
+			return new(Decide(Inconclusive, "drift: the processes of the %s became %s after the first %d of %d", sideNames[i],
+				slowerOrFaster(moved), cut*each, len(all)))
 		}
 	}
 	return nil

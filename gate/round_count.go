@@ -89,8 +89,7 @@ func (r *run) plan(ctx context.Context) ([]Analysis, *Decision, error) {
 	case affordable >= blockRounds: // from fewest on they can prove anything, before that what is gross
 		return []Analysis{{Rounds: affordable, Level: r.policy.Alarm}}, nil, nil
 	}
-	d := r.tooSmall(time.Duration(fewest)*pilot, fewest)
-	return nil, &d, nil
+	return nil, new(r.tooSmall(time.Duration(fewest)*pilot, fewest)), nil
 }
 
 // tooSmall is the decision where the budget is over before anything could be

@@ -10,8 +10,9 @@ import (
 // A file that is named and not there is said in a person's words.
 func TestAMissingSource(t *testing.T) {
 	dir := t.TempDir()
-	manifest := "name: a\nentry: a\nsource: {host: a.c}\nreference: {host: b.c}\nparams:\n  B: {values: [1, 2], default: 1}\n" +
-		"workloads:\n  w: {N: 4}\nargs:\n  - {name: x, type: f32, shape: [N]}\n  - {name: y, type: f32, shape: [N], out: true}\n"
+	manifest := "name: a\nentry: a\nsource: {host: a.c}\nreference: {host: b.c}\nparams:\n" +
+		"  B: {values: [1, 2], default: 1}\nworkloads:\n  w: {N: 4}\nargs:\n  - {name: x, type: f32, shape: [N]}\n" +
+		"  - {name: y, type: f32, shape: [N], out: true}\n"
 	if err := os.WriteFile(filepath.Join(dir, ManifestName), []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
+	"pawl/studies"
 	"pawl/studies/apply"
 )
 
@@ -31,7 +32,7 @@ func exitCode(stderr io.Writer, err error) int {
 		return console.ExitOK
 	case errors.As(err, &result):
 		return int(result)
-	case errors.As(err, new(console.Nothing)), errors.Is(err, objective.ErrNoProfiler):
+	case errors.As(err, new(*devices.NothingError)), errors.Is(err, objective.ErrNoProfiler):
 		code = console.ExitNothing
 	case errors.As(err, &refusal) && refusal.Nothing:
 		code = console.ExitNothing
@@ -46,6 +47,8 @@ func exitCode(stderr io.Writer, err error) int {
 		if guess := closest(argument.Name, known); guess != "" {
 			err = fmt.Errorf("%w; did you mean %s?", err, guess)
 		}
+	case errors.Is(err, studies.ErrNoStudy):
+		code, err = console.ExitUsage, fmt.Errorf("%w; see pawl studies list", err)
 	case errors.As(err, new(cli.ExitCoder)) && !errors.As(err, &child):
 		code = console.ExitUsage
 	}

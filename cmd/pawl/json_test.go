@@ -18,8 +18,8 @@ import (
 // written are the calls that write and read JSON for programs, with the format and the version. That of a
 // baseline has names; page's own tests and doc comments are not calls.
 var (
-	written = regexp.MustCompile(`page\.(?:Read)?JSON\([^\n]*`)
-	named   = regexp.MustCompile(`^page\.(?:Read)?JSON\([\w.&]+, "(pawl [a-z ]+)", (\d+), `)
+	written = regexp.MustCompile(`(?:page\.(?:Read)?JSON\(|\bo\.Show\()[^\n]*`)
+	named   = regexp.MustCompile(`^(?:page\.(?:Read)?JSON\([\w.&]+, |o\.Show\()"(pawl [a-z ]+)", (\d+), `)
 	listed  = regexp.MustCompile("(?m)^\\| `\"(pawl [a-z ]+)\"` \\| (\\d+) \\|")
 )
 
@@ -38,7 +38,7 @@ func TestFormatsAreDescribed(t *testing.T) {
 		for _, call := range written.FindAllString(string(content), -1) {
 			format := named.FindStringSubmatch(call)
 			switch {
-			case format == nil && strings.Contains(call, "format, version, d)"): // the baseline's
+			case format == nil && strings.Contains(call, "format, version, "): // the baseline's, and what Show is given
 			case format == nil:
 				t.Errorf("%s: %s names no format and version", path, call)
 			case found[format[1]] != "" && found[format[1]] != format[2]:

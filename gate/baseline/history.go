@@ -63,8 +63,7 @@ func (a Acceptance) Event(e Entry) Event {
 		Interval: e.Interval,
 	}
 	if a.From > 0 {
-		change := stats.Change(a.From, a.To)
-		event.Change = &change
+		event.Change = new(stats.Change(a.From, a.To))
 	}
 	return event
 }

@@ -23,7 +23,6 @@ import (
 	"pawl/gate"
 	"pawl/gate/ratchet"
 	"pawl/internal/page"
-	"pawl/kernels"
 	"pawl/objective/devices"
 )
 
@@ -240,8 +239,13 @@ func (s *search) judge(ctx context.Context, c Commit) (Finding, error) {
 	if c.content == "" {
 		return skipped("it does not have the kernel"), nil
 	}
-	candidate, why, err := s.open(ctx, c)
-	if err != nil || candidate == nil {
+	folder, err := s.unpack(ctx, c)
+	if err != nil && ctx.Err() == nil {
+		return skipped(err.Error()), nil
+	}
+	candidate, why, err := ratchet.OpenSources(ctx, ratchet.Here(s.builder), folder, s.good.Kernel.Backend,
+		s.good.Workload.Name, s.At, s.good.Workload.Dims.String())
+	if err != nil || candidate == nil { // good was built on this machine, so that it is not the machine's fault
 		return skipped(why), err
 	}
 	defer candidate.Close()
@@ -272,40 +276,6 @@ func (s *search) judge(ctx context.Context, c Commit) (Finding, error) {
 		s.same[code] = f
 	}
 	return f, nil
-}
-
-// open builds a commit's kernel. One that cannot be built or cannot be compared is nil,
-// with why: good was built on this machine, so it is not the machine's fault.
-func (s *search) open(ctx context.Context, c Commit) (*devices.Configuration, string, error) {
-	folder, err := s.unpack(ctx, c)
-	var k *kernels.Kernel
-	if err == nil {
-		k, err = kernels.Load(folder, s.good.Kernel.Backend)
-	}
-	var candidate *devices.Configuration
-	if err == nil {
-		candidate, err = s.builder.Open(ctx, k, s.good.Workload.Name, s.At)
-	}
-	switch {
-	case ctx.Err() != nil:
-		if candidate != nil {
-			candidate.Close()
-		}
-		return nil, "", context.Cause(ctx)
-	case err != nil:
-		return nil, err.Error(), nil
-	}
-	why := ""
-	switch failure := candidate.Prepared.Failure; {
-	case failure != nil:
-		why = failure.String()
-	case candidate.Workload.Dims.String() != s.good.Workload.Dims.String():
-		why = fmt.Sprintf("its workload has the sizes %s, not %s", candidate.Workload.Dims, s.good.Workload.Dims)
-	default:
-		return candidate, "", nil
-	}
-	candidate.Close()
-	return nil, why, nil
 }
 
 func (s *search) unpack(ctx context.Context, c Commit) (string, error) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pawl/gate/baseline"
 	"pawl/internal/git"
+	"pawl/kernels"
 	"pawl/objective/devices"
 )
 
@@ -176,7 +176,7 @@ func (r *repository) extract(ctx context.Context, c Commit, folder string) (kern
 	if err != nil {
 		return "", err
 	}
-	if err := baseline.UnpackTar(bytes.NewReader(packed), folder); err != nil {
+	if err := kernels.Unpack(bytes.NewReader(packed), folder); err != nil {
 		return "", err
 	}
 	return filepath.Join(folder, filepath.FromSlash(r.paths[0])), nil

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"strings"
@@ -25,20 +26,17 @@ func (c Comment) body(r *reporting.Report) string {
 	if r == nil {
 		r = &reporting.Report{Planned: 1}
 	}
-	m := &page.Markdown{}
-	m.Paragraph("%s. %s", verdict(r), whatToDo(r))
-	for _, warning := range r.Warnings {
-		m.Paragraph("**Warning**: %s.", escape.Markdown(warning))
-	}
-	table(m, r)
-	c.reasons(m, r)
-	if r.Cost != nil {
-		m.Paragraph("%s", r.Cost.Markdown())
-	}
-	if address := c.Job.page(); address != "" {
-		m.Paragraph("[The run](%s) has the whole report.", address)
-	}
-	return closed(m, marker)
+	first := r.FailuresFirst()[:min(len(r.Results), mostRows)]
+	columns := []string{"config", "verdict", "baseline", "current", "change", "95 % interval"}
+	return closed("comment", marker, struct {
+		*reporting.Report
+		Verdict, WhatToDo string
+		First             []reporting.Result
+		Table             *page.Grid
+		More              int
+		Repeat, Page      string
+	}{r, verdict(r), whatToDo(r), first, page.NewGrid(reporting.Rows(first, escape.Markdown, columns...), columns...),
+		len(r.Results) - len(first), c.repeat(r), c.Job.page()})
 }
 
 // verdict is the run in a few words.
@@ -76,42 +74,6 @@ func whatToDo(r *reporting.Report) string {
 	return "No action needed."
 }
 
-func table(m *page.Markdown, r *reporting.Report) {
-	if len(r.Results) == 0 {
-		return
-	}
-	var rows [][]string
-	for _, result := range first(r) {
-		c := result.Cells()
-		rows = append(rows,
-			[]string{escape.Markdown(result.Config()), string(result.Verdict), c.Baseline, c.Current, c.Change, c.Interval})
-	}
-	m.Table([]string{"config", "verdict", "baseline", "current", "change", "95 % interval"}, rows)
-	if more := len(r.Results) - len(rows); more > 0 {
-		m.Paragraph("And %s more.", page.Count(more, "configuration"))
-	}
-}
-
-// first are the results that there is room for, failures before all others.
-func first(r *reporting.Report) []reporting.Result {
-	return r.FailuresFirst()[:min(len(r.Results), mostRows)]
-}
-
-// reasons are folded away: who only wants the verdict has read it.
-func (c Comment) reasons(m *page.Markdown, r *reporting.Report) {
-	if len(r.Results) == 0 {
-		return
-	}
-	m.Paragraph("<details><summary>Why, and how to repeat it</summary>")
-	for _, result := range first(r) {
-		m.Line("- **%s**: %s.", escape.Markdown(result.Config()), escape.Markdown(result.Reason))
-	}
-	m.Line("")
-	m.Paragraph("On %s:", escape.Markdown(r.Device))
-	m.Code("sh", c.repeat(r))
-	m.Paragraph("</details>")
-}
-
 var hash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
 // repeat are the commands that measure the same again, in any clone: what was gated is the merge that
@@ -132,11 +94,18 @@ func (c Comment) repeat(r *reporting.Report) string {
 	return strings.Join(append(commands, escape.Shell(words...)), "\n")
 }
 
-// closed ends a page with the marker, and cuts before it what GitHub would not take. A cut
+//go:embed bodies.md.tmpl
+var bodiesSource string
+
+var bodies = page.Markdown(bodiesSource, nil)
+
+// closed writes a page that ends with the marker, and cuts before it what GitHub would not take. A cut
 // inside folded lines or code ends them too.
-func closed(m *page.Markdown, marker string) string {
+func closed(name, marker string, data any) string {
 	var text strings.Builder
-	_ = m.Write(&text) // a builder takes everything
+	if err := bodies.ExecuteTemplate(&text, name, data); err != nil {
+		panic("ci: " + err.Error()) // a builder takes everything
+	}
 	body := text.String()
 	if utf8.RuneCountInString(body)+len(marker) <= longestBody {
 		return body + marker

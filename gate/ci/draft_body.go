@@ -36,19 +36,13 @@ func title(s report.Entry) string {
 	return fmt.Sprintf("Tune %s for %s: %.2f× faster", escape.Line(s.Kernel), escape.Line(s.Workload), *s.Speedup)
 }
 
-// body is the text of a draft after its first table: what it is, the other studies of the kernel, and
+// body is the text of a draft: what its studies cost and brought, what it is, the other studies of the kernel, and
 // the page of the study that it applies.
-func (d Drafts) body(m *page.Markdown, chosen report.Entry, all []report.Entry,
+func (d Drafts) body(weeks *page.Grid, chosen report.Entry, all []report.Entry,
 	refused map[int64]string) (string, error) {
 	suggestions, err := os.ReadFile(filepath.Join(d.Out, filepath.FromSlash(chosen.Folder), report.MarkdownName))
 	if err != nil {
 		return "", err
-	}
-	m.Paragraph("Study %d suggests this change of %s. Read why, try it, and merge it or close it: pawl updates this "+
-		"draft while its commit is the branch's last.",
-		chosen.Study, escape.Markdown(chosen.Kernel))
-	if address := d.Job.page(); address != "" {
-		m.Paragraph("[The run](%s) has all pages.", address)
 	}
 	var rows [][]string
 	for _, s := range all {
@@ -66,9 +60,10 @@ func (d Drafts) body(m *page.Markdown, chosen report.Entry, all []report.Entry,
 			[]string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device),
 				escape.Markdown(string(s.Verdict)), speedup, escape.Markdown(s.Against()), escape.Markdown(action)})
 	}
-	m.Table([]string{"study", "workload", "device", "verdict", "speedup over the default", "against what you run today",
-		"what to do"}, rows)
-	m.Paragraph("---")
-	m.Line("%s", suggestions) // pawl's own page, escaped when it was written
-	return closed(m, ""), nil
+	return closed("draft", "", struct {
+		report.Entry
+		Weeks, Studies    *page.Grid
+		Page, Suggestions string
+	}{chosen, weeks, page.NewGrid(rows, "study", "workload", "device", "verdict", "speedup over the default",
+		"against what you run today", "what to do"), d.Job.page(), string(suggestions)}), nil
 }

@@ -12,7 +12,6 @@ import (
 	"pawl/gate/ci/github"
 	"pawl/gate/reporting"
 	"pawl/internal/escape"
-	"pawl/internal/page"
 	"pawl/studies"
 	"pawl/studies/apply"
 	"pawl/studies/report"
@@ -114,9 +113,7 @@ func (d Drafts) kernel(ctx context.Context, at *github.Client, by Applier, r *re
 	if err != nil {
 		return draft, err
 	}
-	m := &page.Markdown{}
-	d.weeks(m, this, last)
-	if p.Body, err = d.body(m, chosen, studies, refused); err != nil {
+	if p.Body, err = d.body(d.weeks(this, last), chosen, studies, refused); err != nil {
 		return draft, err
 	}
 	draft.Study = chosen.Study

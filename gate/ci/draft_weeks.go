@@ -10,7 +10,7 @@ import (
 )
 
 // weeks says what a study cost and brought, beside the last one of the same subject, which may be nil.
-func (d Drafts) weeks(m *page.Markdown, this, last *report.Summary) {
+func (d Drafts) weeks(this, last *report.Summary) *page.Grid {
 	header, all := []string{"", "this time"}, []*report.Summary{this}
 	if last != nil {
 		header, all = append(header, "last time"), append(all, last)
@@ -22,7 +22,7 @@ func (d Drafts) weeks(m *page.Markdown, this, last *report.Summary) {
 		}
 		return cells
 	}
-	rows := [][]string{
+	return &page.Grid{Head: header, Rows: [][]string{
 		row("study", func(s *report.Summary) string {
 			return fmt.Sprintf("%d of %s", s.Study.ID, s.Study.Created.UTC().Format(time.DateOnly))
 		}),
@@ -49,8 +49,7 @@ func (d Drafts) weeks(m *page.Markdown, this, last *report.Summary) {
 			}
 			return text
 		}),
-	}
-	m.Table(header, rows)
+	}}
 }
 
 // foundSince is the share of time that this winner saves over the last one. Each was measured beside its own default,

@@ -157,10 +157,7 @@ func (r *run) againstBase(ctx context.Context, c *devices.Configuration, old *ba
 	}
 	code := baseline.Entry{Binary: base.Prepared.Binary.Digest, Problem: baseProblem}
 	if same, err := sameCode(judged, code); same || err != nil {
-		o.result.Decision = gate.Decision{
-			Verdict: gate.Maintained,
-			Reason:  "the machine code is that of the base: there is nothing to measure",
-		}
+		o.result.Decision = gate.Decide(gate.Maintained, "the machine code is that of the base: there is nothing to measure")
 		return o, err
 	}
 	entry, known := r.file.Find(o.result.Key)
@@ -209,11 +206,9 @@ func (r *run) judged(ctx context.Context, c *devices.Configuration, rules *kerne
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		result.Decision = gate.Decision{
-			Verdict: gate.Vanished,
-			Reason: fmt.Sprintf("the checks of %s do not fit it any more, so that a person has to decide: %v", r.Base,
-				errorLine(err)),
-		}
+		result.Decision = gate.Decide(gate.Vanished,
+			"the checks of %s do not fit it any more, so that a person has to decide: %v", r.Base,
+			errorLine(err))
 		return nil, nil
 	}
 	failure, err := r.verify(ctx, judged)
@@ -266,11 +261,9 @@ func (r *run) vanished() (results []reporting.Result) {
 			result := reporting.Result{Key: baseline.Key{
 				Device: r.report.Device, Kernel: k.kernel.Name, Workload: workload, Type: typeOf(k.kernel),
 			}}
-			result.Decision = gate.Decision{
-				Verdict: gate.Vanished,
-				Reason: fmt.Sprintf("%s gates it, and this run compares nothing with it: gate it again, or delete its folder "+
-					"and run pawl baseline remove %s --reason \"…\"", r.Base, k.kernel.Name),
-			}
+			result.Decision = gate.Decide(gate.Vanished,
+				"%s gates it, and this run compares nothing with it: gate it again, or delete its folder "+
+					"and run pawl baseline remove %s --reason \"…\"", r.Base, k.kernel.Name)
 			results = append(results, result)
 		}
 	}

@@ -82,9 +82,7 @@ func (t Task) Do(ctx context.Context, sides []*devices.Configuration) (done Done
 		}
 		return done, err
 	case t.Kind == AloneTask:
-		done.Samples = gate.Samples{}
-		done.Samples[gate.Candidate], done.Conditions, done.Failure, err = measureAlone(ctx, sides[0], t.Policy)
-		return done, err
+		return measureAlone(ctx, sides[0], t.Policy)
 	case t.Kind != CompareTask || len(sides) < 2:
 		return done, fmt.Errorf("a task of the kind %q with %d sides", t.Kind, len(sides))
 	}
@@ -112,16 +110,14 @@ func (r *run) verify(ctx context.Context, c *devices.Configuration) (*objective.
 }
 
 // alone measures a configuration by itself, where it is.
-func (r *run) alone(ctx context.Context, c *devices.Configuration,
-	p gate.Policy) ([][]float64, gate.Conditions, *objective.Failure, error) {
-	done, err := r.On.Do(ctx, []*devices.Configuration{c}, Task{Kind: AloneTask, Policy: p})
-	return done.Samples[gate.Candidate], done.Conditions, done.Failure, err
+func (r *run) alone(ctx context.Context, c *devices.Configuration, p gate.Policy) (Done, error) {
+	return r.On.Do(ctx, []*devices.Configuration{c}, Task{Kind: AloneTask, Policy: p})
 }
 
 // comparison measures the candidate, its baseline and the best entry, which may be nil, in
 // rounds, where they are. The samples and conditions are of all that was measured.
 func (r *run) comparison(ctx context.Context, c, base, best *devices.Configuration,
-	p gate.Policy) (gate.Comparison, gate.Samples, gate.Conditions, error) {
+	p gate.Policy) (Done, error) {
 	sides := []*devices.Configuration{c, base}
 	if best != nil {
 		sides = append(sides, best)
@@ -133,9 +129,8 @@ func (r *run) comparison(ctx context.Context, c, base, best *devices.Configurati
 			}
 		},
 	})
-	if err != nil {
-		return gate.Comparison{}, nil, nil, err
+	if err == nil {
+		done.Comparison.Candidate = done.Candidate
 	}
-	done.Comparison.Candidate = done.Candidate
-	return *done.Comparison, done.Samples, done.Conditions, nil
+	return done, err
 }

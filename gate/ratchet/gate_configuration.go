@@ -64,10 +64,7 @@ func (r *run) againstEntry(ctx context.Context, c *devices.Configuration, o outc
 			return o, err
 		}
 		if same {
-			o.result.Decision = gate.Decision{
-				Verdict: gate.Maintained,
-				Reason:  than.reason + ": there is nothing to measure",
-			}
+			o.result.Decision = gate.Decide(gate.Maintained, "%s", than.reason+": there is nothing to measure")
 			o.result.Lost = gained && than.Gain == 0
 			return o, nil
 		}
@@ -127,15 +124,15 @@ func sameCode(c *devices.Configuration, entry baseline.Entry) (bool, error) {
 // good as they are. Resized says that its own device has an entry of other sizes.
 func (r *run) first(ctx context.Context, c *devices.Configuration, o outcome, resized bool) (outcome, error) {
 	p := o.result.Policy
-	samples, conditions, failure, err := r.alone(ctx, c, p)
+	done, err := r.alone(ctx, c, p)
 	if err != nil {
 		return o, err
 	}
-	if failure != nil {
-		o.result.Decision = gate.Broken(failure)
+	if done.Failure != nil {
+		o.result.Decision = gate.Broken(done.Failure)
 		return o, nil
 	}
-	if o.entry, err = entryOf(c, samples, r.Version); err != nil {
+	if o.entry, err = entryOf(c, done.Samples[gate.Candidate], r.Version); err != nil {
 		return o, err
 	}
 	o.result.Current = o.entry.Median
@@ -156,7 +153,7 @@ func (r *run) first(ctx context.Context, c *devices.Configuration, o outcome, re
 			"begins with this build, unproven: whether it is slower than the one before is not known here", o.result.Config(),
 			c.Workload.Dims, o.result.Device))
 	}
-	o.result.Comparison = o.result.WithConditions(gate.Samples{gate.Candidate: samples}, conditions)
+	o.result.Comparison = o.result.WithConditions(done.Samples, done.Conditions)
 	return o, nil
 }
 
@@ -195,32 +192,32 @@ func (r *run) interleaved(ctx context.Context, c, base *devices.Configuration, o
 			defer best.Close()
 		}
 	}
-	compared, samples, conditions, err := r.comparison(ctx, c, base, best, p)
-	if hasOld && best == nil && err == nil {
-		compared = compared.WithStoredErosion(old.Samples, p)
-		compared.Notes = append(compared.Notes, "the best accepted entry cannot be rebuilt: its stored samples stand in")
-	}
-	compared = compared.WithConditions(samples, conditions)
+	done, err := r.comparison(ctx, c, base, best, p)
 	if err != nil {
 		return compared, nil, err
 	}
-	why = r.explain(ctx, base, c, &compared)
-	return compared, why, nil
+	compared = *done.Comparison
+	if hasOld && best == nil {
+		compared = compared.WithStoredErosion(old.Samples, p)
+		compared.Notes = append(compared.Notes, "the best accepted entry cannot be rebuilt: its stored samples stand in")
+	}
+	compared = compared.WithConditions(done.Samples, done.Conditions)
+	return compared, r.explain(ctx, base, c, &compared), nil
 }
 
 func (r *run) againstStored(ctx context.Context, c *devices.Configuration, entry baseline.Entry, p gate.Policy,
 	why string) (gate.Comparison, error) {
-	samples, conditions, failure, err := r.alone(ctx, c, p)
+	done, err := r.alone(ctx, c, p)
 	if err != nil {
 		return gate.Comparison{}, err
 	}
-	if failure != nil {
-		return gate.Comparison{Decision: gate.Broken(failure)}, nil
+	if done.Failure != nil {
+		return gate.Comparison{Decision: gate.Broken(done.Failure)}, nil
 	}
-	compared := gate.CompareApart(entry.Samples, samples, p, gate.Stored)
+	compared := gate.CompareApart(entry.Samples, done.Samples[gate.Candidate], p, gate.Stored)
 	compared.Notes = append(compared.Notes, "compared with stored samples, because the baseline cannot be rebuilt: "+why)
 	if compared.Verdict == gate.Improvement {
 		compared.Notes = append(compared.Notes, "stored samples do not move a baseline; pawl baseline accept does")
 	}
-	return compared.WithConditions(gate.Samples{gate.Candidate: samples}, conditions), nil
+	return compared.WithConditions(done.Samples, done.Conditions), nil
 }

@@ -83,25 +83,19 @@ func (r *run) hold(ctx context.Context, c *devices.Configuration, held *Held) er
 	entry, known := r.file.Latest(held.Key)
 	switch others := r.file.OtherDevices(held.Key); {
 	case !known && len(others) > 0:
-		held.Decision = gate.Decision{
-			Verdict: gate.New,
-			Reason: fmt.Sprintf("the baseline has an entry for %s and none for this device, %s; pawl gate %s begins one",
-				others[0], held.Device, c.Kernel.Origin),
-		}
+		held.Decision = gate.Decide(gate.New,
+			"the baseline has an entry for %s and none for this device, %s; pawl gate %s begins one",
+			others[0], held.Device, c.Kernel.Origin)
 		return nil
 	case !known:
-		held.Decision = gate.Decision{
-			Verdict: gate.New,
-			Reason: fmt.Sprintf("there is no baseline to compare it with; pawl gate %s makes one from what you run today",
-				c.Kernel.Origin),
-		}
+		held.Decision = gate.Decide(gate.New,
+			"there is no baseline to compare it with; pawl gate %s makes one from what you run today",
+			c.Kernel.Origin)
 		return nil
 	case entry.Dims != c.Workload.Dims.String():
-		held.Decision = gate.Decision{
-			Verdict: gate.New,
-			Reason: fmt.Sprintf("the baseline has the sizes %s, the workload %s; pawl gate %s begins one", entry.Dims,
-				c.Workload.Dims, c.Kernel.Origin),
-		}
+		held.Decision = gate.Decide(gate.New,
+			"the baseline has the sizes %s, the workload %s; pawl gate %s begins one", entry.Dims,
+			c.Workload.Dims, c.Kernel.Origin)
 		return nil
 	}
 	held.HeldTo(entry)

@@ -55,29 +55,30 @@ const mostAlone = 20
 
 // measureAlone measures a configuration in fresh processes. A slow one takes fewer
 // samples, as the budget asks.
-func measureAlone(ctx context.Context, c *devices.Configuration,
-	p gate.Policy) ([][]float64, gate.Conditions, *objective.Failure, error) {
-	var all [][]float64
+func measureAlone(ctx context.Context, c *devices.Configuration, p gate.Policy) (done Done, err error) {
+	done.Samples = gate.Samples{}
 	var conditions *worker.Conditions
 	processes := min(p.Rounds[0], mostAlone)
 	began := time.Now()
 	c.Evaluator.Refresh()
 	if _, err := c.Evaluator.Sample(ctx, c.Prepared, 1); err != nil {
-		return nil, nil, nil, err
+		return done, err
 	}
 	samples := p.SamplesFor(samplesOf(c, p.Samples), processes, time.Since(began))
 	for range processes {
 		c.Evaluator.Refresh()
 		o, err := c.Evaluator.Sample(ctx, c.Prepared, samples)
 		if err != nil || o.Failure != nil {
-			return nil, nil, o.Failure, err
+			done.Failure = o.Failure
+			return done, err
 		}
-		all, conditions = append(all, o.Samples), conditions.Join(o.Conditions)
+		done.Samples[gate.Candidate] = append(done.Samples[gate.Candidate], o.Samples)
+		conditions = conditions.Join(o.Conditions)
 	}
-	if conditions == nil {
-		return all, nil, nil, nil
+	if conditions != nil {
+		done.Conditions = gate.Conditions{gate.Candidate: conditions}
 	}
-	return all, gate.Conditions{gate.Candidate: conditions}, nil, nil
+	return done, nil
 }
 
 // entryOf describes a measured candidate, with an archive of its sources: a commit may

@@ -28,24 +28,31 @@ func (r *run) rebuild(ctx context.Context, candidate *devices.Configuration,
 	if err != nil {
 		return nil, err.Error(), nil
 	}
-	k, err := kernels.Load(folder, candidate.Kernel.Backend)
-	if err != nil {
-		return nil, err.Error(), nil
+	return OpenSources(ctx, r.On, folder, candidate.Kernel.Backend, entry.Workload, entry.Point, entry.Dims)
+}
+
+// OpenSources opens a point of the kernel in a folder. What does not work on the device, or has other sizes, is nil
+// with the reason; an error means that the program is being stopped.
+func OpenSources(ctx context.Context, on Device, folder, backend, workload, at,
+	dims string) (c *devices.Configuration, why string, err error) {
+	k, err := kernels.Load(folder, backend)
+	if err == nil {
+		c, err = on.Open(ctx, k, workload, at)
 	}
-	base, err = r.On.Open(ctx, k, entry.Workload, entry.Point)
 	switch {
-	case ctx.Err() != nil:
-		return nil, "", context.Cause(ctx)
+	case err == nil && c.Prepared.Failure != nil:
+		why = c.Prepared.Failure.String()
+	case err == nil && c.Workload.Dims.String() != dims:
+		why = fmt.Sprintf("its workload has the sizes %s, not %s", c.Workload.Dims, dims)
+	case err == nil && ctx.Err() == nil:
+		return c, "", nil
 	case err != nil:
-		return nil, err.Error(), nil
-	case base.Prepared.Failure != nil:
-		base.Close()
-		return nil, base.Prepared.Failure.String(), nil
-	case base.Workload.Dims.String() != entry.Dims:
-		base.Close()
-		return nil, fmt.Sprintf("its workload has the sizes %s, not %s", base.Workload.Dims, entry.Dims), nil
+		why = err.Error()
 	}
-	return base, "", nil
+	if c != nil {
+		c.Close()
+	}
+	return nil, why, context.Cause(ctx)
 }
 
 // sources returns a folder with the sources of an entry. They are kept in the cache
@@ -94,5 +101,5 @@ func unpackSources(ctx context.Context, k *kernels.Kernel, entry baseline.Entry,
 	if err != nil {
 		return fmt.Errorf("%w (a shallow clone has no old commits: fetch the whole history)", err)
 	}
-	return baseline.UnpackTar(bytes.NewReader(packed), folder)
+	return kernels.Unpack(bytes.NewReader(packed), folder)
 }

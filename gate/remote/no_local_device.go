@@ -2,18 +2,19 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"pawl/objective"
-	"pawl/objective/worker"
 	"pawl/space"
 	"pawl/studies/farm"
 	"pawl/studies/farm/ask"
 )
 
-// absent is a device as its machine describes it. Nothing can be run on it from here.
+// absent is a device as its machine describes it. Nothing can be run on it from here: points are compiled when they
+// are opened, and their references travel with them.
 type absent struct {
+	objective.Backend // nil
+
 	description farm.Description
 	evaluator   *ask.Evaluator
 	notice      func(string)
@@ -21,25 +22,8 @@ type absent struct {
 
 var _ objective.Backend = (*absent)(nil)
 
-var errAbsent = errors.New("remote: the device is not here")
-
 // Preflight rules nothing out: the device does, when it is to run something.
 func (*absent) Preflight(space.Point) *objective.Failure { return nil }
-
-// Compile fails: points are compiled when they are opened.
-func (*absent) Compile(context.Context, space.Point) (objective.Binary, *objective.Failure, error) {
-	return objective.Binary{}, nil, errAbsent
-}
-
-// Reference fails: it travels with a point that is opened.
-func (*absent) Reference(context.Context, space.Point) (objective.Binary, error) {
-	return objective.Binary{}, errAbsent
-}
-
-// Reserve fails.
-func (*absent) Reserve(context.Context, space.Point) (worker.Slot, error) {
-	return worker.Slot{}, errAbsent
-}
 
 // Facts are what the machines said.
 func (a *absent) Facts() objective.Facts {

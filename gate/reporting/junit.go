@@ -46,9 +46,9 @@ func JUnit(w io.Writer, r *Report) error {
 			s.Skipped++
 			c.Skipped = &message{Text: string(result.Verdict) + ": " + result.Reason}
 		}
-		cells := result.Cells()
-		c.Output = fmt.Sprintf("%s: baseline %s, current %s, change %s (%s), p95 %s: %s", result.Verdict, cells.Baseline,
-			cells.Current, cells.Change, cells.Interval, cells.P95, result.Reason)
+		cells := result.cells()
+		c.Output = fmt.Sprintf("%s: baseline %s, current %s, change %s (%s), p95 %s: %s", result.Verdict, cells["baseline"],
+			cells["current"], cells["change"], cells["95 % interval"], cells["p95"], result.Reason)
 		s.Cases = append(s.Cases, c)
 	}
 	s.Time = fmt.Sprintf("%.3f", total)

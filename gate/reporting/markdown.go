@@ -1,74 +1,74 @@
 package reporting
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"text/template"
 
 	"pawl/gate"
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/git"
 	"pawl/internal/page"
+	"pawl/objective/profile"
 )
 
-// markdown is the page in the making.
-type markdown struct{ page.Markdown }
+//go:embed report.md.tmpl
+var pageSource string
+
+var pages = page.Markdown(pageSource, template.FuncMap{
+	"headline": Headline,
+	"short":    ShortCommit,
+	"p":        probability,
+	"summary":  summary,
+	"sections": sections,
+	"changed":  changed,
+	"arms":     func() []gate.Arm { return []gate.Arm{gate.Baseline, gate.Candidate, gate.Control, gate.Best} },
+	"grid": func(results []Result, columns ...string) *page.Grid {
+		return &page.Grid{Head: columns, Rows: Rows(results, escape.Markdown, columns...)}
+	},
+})
 
 // Markdown writes the page that a reviewer decides by.
-func Markdown(w io.Writer, r *Report) error {
-	m := &markdown{}
-	m.Paragraph("# Ratchet report")
-	m.Paragraph("%s", Headline(r))
-	m.warnings(r)
-	m.summary(r)
-	m.section("Wrong results", r.with(gate.Wrong))
-	m.section("Regressions", r.with(gate.Regression))
-	m.section("Vanished", r.with(gate.Vanished))
-	m.section(map[bool]string{
-		true:  "Improvements, baseline updated",
-		false: "Improvements, baseline not updated",
-	}[r.Updated], r.with(gate.Improvement))
-	m.section("Unchanged", r.with(gate.Maintained, gate.NoDifference))
-	m.section("New", r.with(gate.New))
-	m.section("Inconclusive", r.with(gate.Inconclusive))
-	m.section("Infeasible", r.with(gate.Infeasible))
-	m.Line("%s", legend)
-	return m.Write(w)
-}
+func Markdown(w io.Writer, r *Report) error { return pages.Execute(w, r) }
 
 // StepSummary writes the few lines that stand on the page of a CI run.
-func StepSummary(w io.Writer, r *Report) error {
-	m := &markdown{}
-	m.Paragraph("### Ratchet: %s", Headline(r))
-	m.warnings(r)
-	var rows [][]string
-	for _, result := range r.Results {
-		c := result.Cells()
-		rows = append(rows,
-			[]string{escape.Markdown(result.Config()), string(result.Verdict), c.Change, c.Interval, c.P95,
-				escape.Markdown(result.Reason)})
+func StepSummary(w io.Writer, r *Report) error { return pages.ExecuteTemplate(w, "step", r) }
+
+// Rows are the cells of results in the columns that a table has, ~ for what is not known. Outside writes what is
+// not ours.
+func Rows(results []Result, outside func(string) string, columns ...string) (rows [][]string) {
+	for _, r := range results {
+		cells := r.cells()
+		cells["config"], cells["why"] = outside(r.Config()), outside(r.Reason)
+		cells["kernel"] = outside(r.Kernel)
+		row := make([]string, len(columns))
+		for i, column := range columns {
+			row[i] = cells[column]
+		}
+		rows = append(rows, row)
 	}
-	m.Table([]string{"config", "verdict", "change", "95 % interval", "p95", "why"}, rows)
-	m.cost(r)
-	return m.Write(w)
+	return rows
 }
 
-// Cells are the columns of the tables about results; P95 marks what is beyond its limit.
-type Cells struct{ Baseline, Current, Change, Interval, P95, Delta, P string }
-
-// Cells writes a result's figures, ~ for what is not known.
-func (r Result) Cells() Cells {
-	c := Cells{r.Objective.Text(r.Baseline), r.Objective.Text(r.Current), page.Unknown, page.Unknown, page.Unknown,
-		page.Unknown, page.Unknown}
+// cells are a result's figures by the names of their columns; p95 marks what is beyond its limit.
+func (r Result) cells() map[string]string {
+	c := map[string]string{
+		"baseline": r.Objective.Text(r.Baseline), "current": r.Objective.Text(r.Current), "verdict": string(r.Verdict),
+		"change": page.Unknown, "95 % interval": page.Unknown, "p95": page.Unknown, "δ": page.Unknown, "p": page.Unknown,
+	}
 	if e := r.Evidence; e != nil {
-		c.Change, c.Interval, c.Delta, c.P = page.Change(e.Change), page.ChangeInterval(e.Interval),
-			fmt.Sprintf("%+.2f", e.Delta), probability(e.P)
+		c["change"], c["95 % interval"] = page.Change(e.Change), page.ChangeInterval(e.Interval)
+		c["δ"], c["p"] = fmt.Sprintf("%+.2f", e.Delta), probability(e.P)
 	}
 	for _, t := range r.Tails {
 		if t.Quantile == 0.95 {
-			c.P95 = page.Change(t.Change)
+			c["p95"] = page.Change(t.Change)
 			if t.Slower {
-				c.P95 += " !"
+				c["p95"] += " !"
 			}
 		}
 	}
@@ -89,37 +89,14 @@ func (r Result) Smallest() string {
 
 func probability(p float64) string { return fmt.Sprintf("%.2g", p) }
 
-// warnings are about the whole run.
-func (m *markdown) warnings(r *Report) {
-	for _, warning := range r.Warnings {
-		m.Paragraph("**Warning**: %s.", escape.Markdown(warning))
-	}
-}
-
-// cost is what the run's machine has taken, where one was woken.
-func (m *markdown) cost(r *Report) {
-	if r.Cost != nil {
-		m.Paragraph("%s", r.Cost.Markdown())
-	}
-}
-
-func (m *markdown) summary(r *Report) {
+func summary(r *Report) *page.Grid {
 	rows := [][]string{{"configurations", fmt.Sprint(len(r.Results))}}
 	for _, verdict := range gate.Verdicts {
 		if n := r.Count(verdict); n > 0 {
 			rows = append(rows, []string{string(verdict), fmt.Sprint(n)})
 		}
 	}
-	m.Table([]string{"", "configurations"}, rows)
-	at := ""
-	if r.Commit != "" {
-		at = ", commit " + escape.Markdown(ShortCommit(r.Commit))
-	}
-	if r.Base != "" {
-		at += ", compared with commit " + escape.Markdown(ShortCommit(r.Base))
-	}
-	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at)
-	m.cost(r)
+	return page.NewGrid(rows, "", "configurations")
 }
 
 // ShortCommit is a commit as people write it.
@@ -131,103 +108,34 @@ func ShortCommit(commit string) string {
 	return hash
 }
 
-// section writes the results of a kind, and why each was judged as it was.
-func (m *markdown) section(title string, results []Result) {
-	if len(results) == 0 {
-		return
-	}
-	m.Paragraph("## %s", title)
-	var rows [][]string
-	for _, r := range results {
-		c := r.Cells()
-		rows = append(rows,
-			[]string{escape.Markdown(r.Config()), c.Baseline, c.Current, c.Change, c.Interval, c.P95, c.Delta, c.P,
-				string(r.Verdict)})
-	}
-	m.Table([]string{"config", "baseline", "current", "change", "95 % interval", "p95", "δ", "p", "verdict"}, rows)
-	for _, r := range results {
-		m.Line("- **%s**: %s.", escape.Markdown(r.Config()), escape.Markdown(r.Reason))
-		m.details(r)
-	}
-	m.Line("")
+// section is the results of a kind.
+type section struct {
+	Title   string
+	Results []Result
 }
 
-// details writes the facts behind a verdict.
-func (m *markdown) details(r Result) {
-	m.Line("  Point %s%s.", escape.Code(r.Point), against(r))
-	m.why(r)
-	if r.Method != "" && r.Evidence != nil {
-		rounds := ""
-		if n := r.Evidence.Rounds; n > 0 {
-			rounds = fmt.Sprintf(", %d rounds in fresh processes", n)
-		}
-		m.Line("  Measured: %s%s.", r.Method, rounds)
+// sections are those that there are results of, the worst first.
+func sections(r *Report) []section {
+	improved := "Improvements, baseline not updated"
+	if r.Updated {
+		improved = "Improvements, baseline updated"
 	}
-	if seen := r.Smallest(); seen != "" {
-		m.Line("  The smallest regression that would have been seen: %s.", seen)
-	}
-	if c := r.Control; c != nil {
-		m.Line("  A/A control: %s (p = %s).", page.Change(c.Change), probability(c.P))
-	}
-	if c := r.Confirmation; c != nil {
-		m.Line("  Second measurement: %s (%s).", page.Change(c.Change), page.ChangeInterval(c.Interval))
-	}
-	if o := r.Best; o != nil {
-		m.Line("  Against the best accepted entry: %s (%s).", page.Change(o.Change), page.ChangeInterval(o.Interval))
-	}
-	for _, t := range r.Tails {
-		m.Line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), r.Objective.Text(t.Baseline),
-			r.Objective.Text(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P),
-			page.Percent(t.Limit))
-	}
-	for _, arm := range []gate.Arm{gate.Baseline, gate.Candidate, gate.Control, gate.Best} {
-		if c := r.Conditions[arm]; c != nil {
-			m.Line("  While the %s was measured: %s.", arm, escape.Markdown(c.String()))
-		}
-	}
-	for _, note := range r.Notes {
-		m.Line("  Note: %s.", escape.Markdown(note))
-	}
-	if r.Command != "" {
-		m.Line("  Again: %s.", escape.Code(r.Command))
-	}
+	return slices.DeleteFunc([]section{
+		{"Wrong results", r.with(gate.Wrong)},
+		{"Regressions", r.with(gate.Regression)},
+		{"Vanished", r.with(gate.Vanished)},
+		{improved, r.with(gate.Improvement)},
+		{"Unchanged", r.with(gate.Maintained, gate.NoDifference)},
+		{"New", r.with(gate.New)},
+		{"Inconclusive", r.with(gate.Inconclusive)},
+		{"Infeasible", r.with(gate.Infeasible)},
+	}, func(s section) bool { return len(s.Results) == 0 })
 }
 
 // whyChanges is how many changed figures stand on the page; JSON has more.
 const whyChanges = 5
 
-// why says where a difference comes from.
-func (m *markdown) why(r Result) {
-	if r.Why == nil {
-		return
-	}
-	m.Line("  Why: %s", escape.Markdown(r.Why.Why))
-	if r.Why.Profiled {
-		m.Line("  What limits the baseline: %s What limits the candidate: %s", escape.Markdown(r.Why.Before.Text),
-			escape.Markdown(r.Why.After.Text))
-	}
-	var changes []string
-	for _, c := range r.Why.Changes[:min(len(r.Why.Changes), whyChanges)] {
-		changes = append(changes, escape.Markdown(c.Name+": "+c.Text))
-	}
-	if len(changes) > 0 {
-		m.Line("  What changed: %s.", strings.Join(changes, "; "))
-	}
+func changed(why *profile.Comparison) string {
+	return strings.Join(collect.Each(why.Changes[:min(len(why.Changes), whyChanges)],
+		func(c profile.Change) string { return escape.Markdown(c.Name + ": " + c.Text) }), "; ")
 }
-
-func against(r Result) string {
-	text := ""
-	if r.BaselinePoint != "" && r.BaselinePoint != r.Point {
-		text = ", against " + escape.Code(r.BaselinePoint)
-	}
-	if r.BaselineCommit != "" {
-		text += ", baseline of commit " + escape.Markdown(ShortCommit(r.BaselineCommit))
-	}
-	return text
-}
-
-const legend = "A change is (baseline − current) / baseline: positive means faster. Where both sides were measured " +
-	"together, baseline and current are what a typical round took, by the statistic that is compared, and differ by " +
-	"exactly the change; p95 is the change of the slowest calls, a warning beyond its limit. δ is Cliff's, positive " +
-	"means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration " +
-	"was compared by its own policy; see docs/gate.md for the rules."

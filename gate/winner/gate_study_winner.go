@@ -61,13 +61,8 @@ type Outcome struct {
 // AlreadyRun is the verdict on a point that the baseline has, with its code.
 const AlreadyRun = "you already run this"
 
-// NoWinnerError says that a study has nothing to hold to a baseline.
-type NoWinnerError struct{ Reason string }
-
-func (e *NoWinnerError) Error() string { return e.Reason }
-
 // Gate holds a point of a study to the baseline and records what came of it. The error is
-// a *NoWinnerError where there is no winner, and a *devices.ArgumentError where the study
+// a *devices.NothingError where there is no winner, and a *devices.ArgumentError where the study
 // cannot be gated here at all.
 func Gate(ctx context.Context, b *devices.Builder, store *studies.Store, o Options) (Outcome, error) {
 	if err := store.Writable(); err != nil {
@@ -106,7 +101,7 @@ func candidate(ctx context.Context, s *report.Summary, o Options) (k *kernels.Ke
 			devices.Argumentf("study %d replays a record: nothing is compiled, so that there is nothing to gate", s.Study.ID)
 	case at == "" && s.Winner == nil:
 		return nil, "",
-			&NoWinnerError{fmt.Sprintf("study %d has no confirmed winner to gate: %s", s.Study.ID, s.Advice.Sentence)}
+			devices.Nothingf("study %d has no confirmed winner to gate: %s", s.Study.ID, s.Advice.Sentence)
 	case at == "":
 		at = s.Winner.Point.String()
 	}

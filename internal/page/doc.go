@@ -4,7 +4,7 @@
 //
 //  1. Numbers become text by the functions for units. What is not known is written
 //     as such (~ or "too few runs"), never as a bare number.
-//  2. Tables and Markdown escape what comes from outside (internal/escape).
+//  2. Tables and templates of Markdown escape what comes from outside (internal/escape).
 //  3. WriteFile replaces a file completely or not at all.
 //
 // Nothing is computed or decided here.

@@ -2,45 +2,51 @@ package page
 
 import (
 	"fmt"
-	"io"
 	"strings"
+	"text/template"
 
 	"pawl/internal/escape"
 )
 
-// Markdown is a page in the making. What comes from outside is escaped by the caller,
-// with escape.Markdown in a sentence or escape.Code as code; formats are ours.
-type Markdown struct{ text strings.Builder }
-
-// Line adds one line.
-func (m *Markdown) Line(format string, arguments ...any) {
-	fmt.Fprintf(&m.text, format+"\n", arguments...)
+// Markdown returns the template of a page. What comes from outside is escaped by text in a sentence, and by code and
+// fence as code; the cells of a table are Markdown.
+func Markdown(source string, more template.FuncMap) *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"text":     func(outside any) string { return escape.Markdown(fmt.Sprint(outside)) },
+		"code":     func(outside any) string { return escape.Code(fmt.Sprint(outside)) },
+		"fence":    escape.Fence,
+		"table":    markdownTable,
+		"count":    Count,
+		"percent":  Percent,
+		"seconds":  Seconds,
+		"change":   Change,
+		"interval": ChangeInterval,
+	}).Funcs(more).Parse(source))
 }
 
-// Paragraph adds a line and an empty one; headings are paragraphs too.
-func (m *Markdown) Paragraph(format string, arguments ...any) {
-	m.Line(format+"\n", arguments...)
+// Grid is a table: the names of its columns, and their cells.
+type Grid struct {
+	Head []string
+	Rows [][]string
 }
 
-// Code adds a block of code in a language; the text may come from outside.
-func (m *Markdown) Code(language, text string) { m.Paragraph("%s", escape.Fence(language, text)) }
+// NewGrid returns nil where there are no rows. Names of columns that the rows lack are left out.
+func NewGrid(rows [][]string, head ...string) *Grid {
+	if len(rows) == 0 {
+		return nil
+	}
+	return &Grid{head[:len(rows[0])], rows}
+}
 
-// Table adds a table; cells are Markdown.
-func (m *Markdown) Table(header []string, rows [][]string) {
-	m.Line("| %s |", strings.Join(header, " | "))
-	m.Line("|%s", strings.Repeat("---|", len(header)))
-	for _, row := range rows {
+func markdownTable(g *Grid) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "| %s |\n|%s\n", strings.Join(g.Head, " | "), strings.Repeat("---|", len(g.Head)))
+	for _, row := range g.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = escape.Cell(cell)
 		}
-		m.Line("| %s |", strings.Join(cells, " | "))
+		fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | "))
 	}
-	m.Line("")
-}
-
-// Write writes the page.
-func (m *Markdown) Write(w io.Writer) error {
-	_, err := io.WriteString(w, m.text.String())
-	return err
+	return text.String() + "\n"
 }

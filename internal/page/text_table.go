@@ -12,8 +12,9 @@ import (
 )
 
 // Table writes rows under a header as plain text: no boxes, the header as it is, no
-// blanks at the ends of lines. Cells may hold text from outside.
-func Table(w io.Writer, header []string, rows [][]string) error {
+// blanks at the ends of lines. Cells may hold text from outside. The writer remembers
+// that it failed, as for Fprintf.
+func Table(w io.Writer, header []string, rows [][]string) {
 	var text strings.Builder
 	table := tablewriter.NewTable(&text,
 		tablewriter.WithHeaderAutoFormat(tw.Off), // it would be in capitals
@@ -35,16 +36,13 @@ func Table(w io.Writer, header []string, rows [][]string) error {
 			cells[i] = escape.Line(cell)
 		}
 		if err := table.Append(cells); err != nil {
-			return err
+			panic("page: " + err.Error())
 		}
 	}
 	if err := table.Render(); err != nil {
-		return err
+		panic("page: " + err.Error())
 	}
 	for line := range strings.Lines(text.String()) {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
 	}
-	return nil
 }

@@ -59,7 +59,8 @@ func TestMacros(t *testing.T) {
 		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n" +
 		"#ifndef SWITCH\n#define SWITCH 1\n#endif\n#if SWITCH\n#endif\n#ifndef UNROLL\n#define UNROLL 1\n#endif\n" +
 		"#ifndef ROWS\n#define ROWS 1\n#endif\nfor (; y < y0 + ROWS && y < h; y++) fast = SWITCH && y;\n")
-	want := "[{BLOCK 64  false} {FAST 0  false} {REAL 0 long double false} {SWITCH 1  true} {UNROLL 1  false} {ROWS 1  false}]"
+	want := "[{BLOCK 64  false} {FAST 0  false} {REAL 0 long double false} {SWITCH 1  true} {UNROLL 1  false} " +
+		"{ROWS 1  false}]"
 	if fmt.Sprint(found) != want {
 		t.Errorf("%v", found)
 	}

@@ -84,6 +84,14 @@ func Argumentf(format string, arguments ...any) error {
 	return &ArgumentError{Err: fmt.Errorf(format, arguments...)}
 }
 
+// NothingError says that there is nothing to do what was asked for with, which is no failure.
+type NothingError struct{ error }
+
+// Nothingf returns a [NothingError].
+func Nothingf(format string, arguments ...any) error {
+	return &NothingError{fmt.Errorf(format, arguments...)}
+}
+
 // NewTarget chooses a workload of a kernel: see [platform.NewTarget].
 func NewTarget(k *kernels.Kernel, workload string) (Target, error) {
 	return platform.NewTarget(k, workload)

@@ -48,13 +48,8 @@ type Options struct {
 	Stop <-chan struct{}
 }
 
-// NothingError says that there is nothing to measure.
-type NothingError struct{ Reason string }
-
-func (e *NothingError) Error() string { return e.Reason }
-
 // Run measures the winner of a study on the other workloads. A study that another process
-// is running is studies.ErrBusy, one without a winner or other workloads a *NothingError.
+// is running is studies.ErrBusy, one without a winner or other workloads a *devices.NothingError.
 func Run(ctx context.Context, store *studies.Store, study int64, o Options) error {
 	if err := store.Writable(); err != nil {
 		return err
@@ -74,8 +69,8 @@ func Measure(ctx context.Context, store *studies.Store, study int64, o Options) 
 		return err
 	}
 	if summary.Evidence == nil {
-		return &NothingError{fmt.Sprintf("study %d has no winner beside the default that was confirmed: there is nothing "+
-			"to measure on other workloads", study)}
+		return devices.Nothingf("study %d has no winner beside the default that was confirmed: there is nothing "+
+			"to measure on other workloads", study)
 	}
 	m := &measuring{
 		Options: o,
@@ -88,7 +83,7 @@ func Measure(ctx context.Context, store *studies.Store, study int64, o Options) 
 	}
 	others := m.study.Others()
 	if len(others) == 0 {
-		return &NothingError{fmt.Sprintf("kernel %s has no other workload", m.study.Kernel)}
+		return devices.Nothingf("kernel %s has no other workload", m.study.Kernel)
 	}
 	restore := m.machine.LockClocks(ctx, m.kernel, m.study.Options.LockClocks, o.Stop)
 	defer restore()

@@ -216,7 +216,7 @@ func TestNothingToMeasureElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var nothing *across.NothingError
+	var nothing *devices.NothingError
 	if err := across.Run(t.Context(), store, id, across.Options{}); !errors.As(err, &nothing) {
 		t.Errorf("no winner: %v", err)
 	}

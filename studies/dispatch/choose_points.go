@@ -10,6 +10,7 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/kernels"
+	"pawl/objective/devices"
 	"pawl/search/confirm"
 	"pawl/space"
 )
@@ -87,7 +88,7 @@ func choose(k *kernels.Kernel, candidates []Candidate, measured []Measured, want
 		return few
 	})
 	if len(measured) == 0 {
-		return nil, &NothingError{strings.Join(leftOut, "\n")}
+		return nil, devices.Nothingf("%s", strings.Join(leftOut, "\n"))
 	}
 	best := make([]int, len(measured))
 	table := make(losses, len(measured))
@@ -138,8 +139,8 @@ func lossesOn(m *Measured, candidates []Candidate) ([]float64, int, error) {
 		}
 	}
 	if len(working) == 0 {
-		return nil, 0, &NothingError{fmt.Sprintf("no candidate works on workload %s: tune it again, or leave it out with "+
-			"--workload", m.Workload)}
+		return nil, 0, devices.Nothingf("no candidate works on workload %s: tune it again, or leave it out with "+
+			"--workload", m.Workload)
 	}
 	probabilities := confirm.ProbabilityBest(working)
 	first := slices.Index(probabilities, slices.Max(probabilities))

@@ -14,7 +14,6 @@ package dispatch
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -58,11 +57,6 @@ type Options struct {
 	// Stop ends the measuring early when it is closed.
 	Stop <-chan struct{}
 }
-
-// NothingError says that there is nothing to choose from, and what to do.
-type NothingError struct{ Reason string }
-
-func (e *NothingError) Error() string { return e.Reason }
 
 // StoppedError says that the user has stopped it; what was measured is recorded.
 type StoppedError struct{}
@@ -149,14 +143,14 @@ func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Optio
 		subjects = append(subjects, s)
 	}
 	if len(missing) > 0 {
-		return nil, &NothingError{fmt.Sprintf("no study of kernel %s with these sources on the %s backend has confirmed a "+
+		return nil, devices.Nothingf("no study of kernel %s with these sources on the %s backend has confirmed a "+
 			"winner for %s: pawl tune %s --workload %s",
-			k.Name, k.Backend, strings.Join(missing, ", "), k.Origin, strings.Join(missing, ","))}
+			k.Name, k.Backend, strings.Join(missing, ", "), k.Origin, strings.Join(missing, ","))
 	}
 	for _, s := range subjects[1:] {
 		if a, b := subjects[0].study, s.study; a.Environment.Device != b.Environment.Device {
-			return nil, &NothingError{fmt.Sprintf("studies %d and %d are of different devices, %s and %s: tune all workloads "+
-				"on one, and join tables with --with", a.ID, b.ID, a.Environment.Device, b.Environment.Device)}
+			return nil, devices.Nothingf("studies %d and %d are of different devices, %s and %s: tune all workloads "+
+				"on one, and join tables with --with", a.ID, b.ID, a.Environment.Device, b.Environment.Device)
 		}
 	}
 	return subjects, nil

@@ -49,7 +49,7 @@ func interval(i stats.Interval) string {
 }
 
 // Text writes the plan for a terminal.
-func Text(w io.Writer, p *Plan) error {
+func Text(w io.Writer, p *Plan) {
 	fmt.Fprintf(w, "%s: %s for %s on %s\n\n", escape.Line(p.Kernel), page.Count(len(p.Candidates), "candidate"),
 		page.Count(len(p.Workloads), "workload"), escape.Line(p.Device))
 	var rows [][]string
@@ -65,10 +65,8 @@ func Text(w io.Writer, p *Plan) error {
 		rows = append(rows, []string{name, page.Percent(c.Mean), interval(c.MeanInterval), page.Percent(worst.Loss),
 			interval(worst.Interval), on})
 	}
-	if err := page.Table(w, []string{"points", "mean loss", "95 % interval", "worst loss", "95 % interval", "on"},
-		rows); err != nil {
-		return err
-	}
+	page.Table(w, []string{"points", "mean loss", "95 % interval", "worst loss", "95 % interval", "on"},
+		rows)
 	fmt.Fprintf(w, "\n%s\n\n", escape.Line(p.Advice))
 	shipped := p.Choices[p.Shipped]
 	rows = nil
@@ -76,15 +74,12 @@ func Text(w io.Writer, p *Plan) error {
 		rows = append(rows, []string{a.Workload, fmt.Sprint(a.Point), page.Milliseconds(a.Milliseconds),
 			page.Percent(a.Loss), interval(a.Interval)})
 	}
-	if err := page.Table(w, []string{"workload", "point", "time", "loss", "95 % interval"}, rows); err != nil {
-		return err
-	}
+	page.Table(w, []string{"workload", "point", "time", "loss", "95 % interval"}, rows)
 	fmt.Fprintln(w)
 	for i, point := range shipped.Points {
 		fmt.Fprintf(w, "point %d: %s\n", i, escape.Line(point.String()))
 	}
 	p.failures(w)
-	return nil
 }
 
 // failures says which workloads were left out, and which candidates do not work, and where. Those that fail for one

@@ -2,11 +2,9 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search/confirm"
@@ -199,29 +197,4 @@ func acrossRows(s *Summary, mark, text func(string) string) (rows [][]string) {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-func (m *markdown) across(s *Summary) {
-	rows := acrossRows(s, func(t string) string { return "**" + t + "**" }, text)
-	if rows == nil {
-		return
-	}
-	m.fold("On other workloads")
-	m.Table(acrossHeader, rows)
-	m.Paragraph("A value below 1 means that the winner is slower than the default. Both were checked in full on each " +
-		"workload, then measured in random order in every round, in fresh processes.")
-}
-
-func acrossText(w io.Writer, s *Summary) error {
-	if s.Across == nil {
-		return nil
-	}
-	if rows := acrossRows(s, strings.ToUpper, escape.Line); rows != nil {
-		fmt.Fprintln(w, "\nThe winner on other workloads:")
-		if err := page.Table(w, acrossHeader, rows); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(w, escape.Line(s.Across.Advice))
-	return err
 }

@@ -98,9 +98,7 @@ func TestLosersOnOtherWorkloadsAreInPlainSight(t *testing.T) {
 	if err := Markdown(&markdown, &s); err != nil {
 		t.Fatal(err)
 	}
-	if err := Text(&text, &s, Files{}); err != nil {
-		t.Fatal(err)
-	}
+	Text(&text, &s, Files{})
 	if err := HTML(&html, &s); err != nil {
 		t.Fatal(err)
 	}

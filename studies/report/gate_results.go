@@ -99,22 +99,6 @@ func ungated(s *Summary) string {
 		s.Study.ID)
 }
 
-func (m *markdown) gate(s *Summary) {
-	if s.Gate == nil && len(s.Gated) == 0 {
-		return
-	}
-	m.fold("Against what you run today")
-	if s.Gate != nil {
-		m.Paragraph("**%s**: %s.", text(Against(*s.Gate)), text(strings.TrimSuffix(s.Gate.Reason, ".")))
-	}
-	m.Table(gateHeader, gateRows(s, code, text))
-	if s.Gate != nil {
-		for _, note := range s.Gate.Notes { // what a reviewer must know about the winner's comparison
-			m.Paragraph("> **Note.** %s", text(note))
-		}
-	}
-}
-
 var gateHeader = []string{"workload", "verdict", "speedup", "95 % interval", "baseline", "this", "rounds",
 	"this point", "the baseline's point", "when"}
 

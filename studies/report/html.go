@@ -30,31 +30,17 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"withheld":   Withheld,
 	"applicable": (*Summary).applicable,
 	"applying":   (*Summary).applying,
-	"across":     func(s *Summary) *table { return newTable(acrossRows(s, plain, plain), acrossHeader...) },
+	"across":     func(s *Summary) *page.Grid { return page.NewGrid(acrossRows(s, plain, plain), acrossHeader...) },
 	"ungated":    ungated,
-	"gated":      func(s *Summary) *table { return newTable(gateRows(s, plain, plain), gateHeader...) },
-	"checked":    func(s *Summary) *table { return newTable(checkedRows(s), "", "default", "winner") },
+	"gated":      func(s *Summary) *page.Grid { return page.NewGrid(gateRows(s, plain, plain), gateHeader...) },
+	"checked":    func(s *Summary) *page.Grid { return page.NewGrid(checkedRows(s), "", "default", "winner") },
 	"unchecked":  unchecked,
-	"needs":      func(s *Summary) *table { return newTable(needRows(s), "", "needs", "throughput") },
+	"needs":      func(s *Summary) *page.Grid { return page.NewGrid(needRows(s), "", "needs", "throughput") },
 	"style":      func() template.CSS { return template.CSS(Style) },
 	"background": background,
-	"measured":   func(s *Summary) *table { return newTable(measuredRows(s), "", "default", "winner") },
+	"measured":   func(s *Summary) *page.Grid { return page.NewGrid(measuredRows(s), "", "default", "winner") },
 	"point":      Breakable,
 }).Parse(pageSource + studySource))
-
-// table is what a page shows below the names of its columns, or beside them where the screen is narrow.
-type table struct {
-	Head []string
-	Rows [][]string
-}
-
-// newTable returns nil where there are no rows. Names of columns that the rows lack are left out.
-func newTable(rows [][]string, head ...string) *table {
-	if len(rows) == 0 {
-		return nil
-	}
-	return &table{head[:len(rows[0])], rows}
-}
 
 // Breakable lets a point's text break after commas instead of inside names.
 func Breakable(p space.Point) template.HTML {

@@ -170,16 +170,18 @@ func action(s *Summary) string {
 	return nothingToDo
 }
 
+var indexPage = page.Markdown(`# Suggestions
+
+Each line is the newest study of a kernel, a workload and a device, a confirmed one if there is one, `+
+	"of the sources that were tuned last; `pawl report STUDY` writes the pages of another one.\n\n{{table .}}", nil)
+
 // IndexMarkdown writes the index for people.
 func IndexMarkdown(w io.Writer, entries []Entry) error {
-	m := &page.Markdown{}
-	m.Paragraph("# Suggestions")
-	m.Paragraph("Each line is the newest study of a kernel, a workload and a device, a confirmed one if there is one, " +
-		"of the sources that were tuned last; `pawl report STUDY` writes the pages of another one.")
-	rows := collect.Each(entries, Entry.row)
-	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default",
-		"against what you run today", "what to do"}, rows)
-	return m.Write(w)
+	return indexPage.Execute(w, &page.Grid{
+		Head: []string{"study", "kernel and workload", "device", "verdict", "speedup over the default",
+			"against what you run today", "what to do"},
+		Rows: collect.Each(entries, Entry.row),
+	})
 }
 
 func (e Entry) row() []string {

@@ -1,101 +1,70 @@
 package report
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"path"
 	"slices"
 	"strings"
+	"text/template"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/kernels"
+	"pawl/objective/profile"
+	"pawl/studies"
 )
 
-// markdown is the page in the making.
-type markdown struct {
-	page.Markdown
-	folded bool // a part is open that a reader unfolds
-}
+//go:embed suggestions.md.tmpl
+var suggestionsSource string
+
+var suggestions = page.Markdown(suggestionsSource, template.FuncMap{
+	"diff":       diffText,
+	"results":    resultsText,
+	"elsewhere":  elsewhere,
+	"applied":    howToApply,
+	"finalists":  finalistsGrid,
+	"meaning":    speedupMeaning,
+	"inRounds":   inRounds,
+	"ablation":   ablationGrid,
+	"gated":      func(s *Summary) *page.Grid { return page.NewGrid(gateRows(s, code, text), gateHeader...) },
+	"against":    func(g *studies.Gating) string { return Against(*g) },
+	"unstopped":  func(sentence string) string { return strings.TrimSuffix(sentence, ".") },
+	"number":     func(i int) int { return i + 1 },
+	"limits":     limitsGrid,
+	"differ":     differencesGrid,
+	"across":     func(s *Summary) *page.Grid { return page.NewGrid(acrossRows(s, bold, text), acrossHeader...) },
+	"launch":     launchText,
+	"failures":   failuresGrid,
+	"background": background,
+})
 
 // Markdown writes suggestions.md: what a reviewer decides by, in a minute, and the rest folded. The pictures are on the
 // HTML page.
-func Markdown(w io.Writer, s *Summary) error {
-	m := &markdown{}
-	m.head(s)
-	m.risks(s)
-	m.apply(s)
-	m.notes(s)
-	m.finalists(s)
-	m.ablation(s)
-	m.gate(s)
-	m.why(s)
-	m.across(s)
-	m.builds(s)
-	m.failures(s)
-	m.background(s)
-	m.unfold()
-	return m.Write(w)
-}
-
-// fold begins a part that a reader unfolds.
-func (m *markdown) fold(title string) {
-	m.unfold()
-	m.Paragraph("<details><summary>%s</summary>", title)
-	m.folded = true
-}
-
-func (m *markdown) unfold() {
-	if m.folded {
-		m.Paragraph("</details>")
-	}
-	m.folded = false
-}
+func Markdown(w io.Writer, s *Summary) error { return suggestions.Execute(w, s) }
 
 // text and code write what is not ours, in a sentence or as code.
 func text(outside string) string { return escape.Markdown(outside) }
 func code(outside string) string { return escape.Code(outside) }
+func bold(text string) string    { return "**" + text + "**" }
 
-// head is the verdict, what the winner gains, and what it changes.
-func (m *markdown) head(s *Summary) {
-	m.Paragraph("# %s, %s: %s", text(s.Study.Kernel), text(s.Study.Workload), s.Standing())
-	if s.Sources != nil {
-		m.Paragraph("%s", text(s.Sources.Sentence))
-	}
-	m.Paragraph("%s", text(s.Advice.Sentence))
-	if s.Evidence == nil {
-		return
-	}
-	m.Paragraph("**%s**", text(s.Figures()))
-	if !s.Advice.Verdict.Usable() {
-		return
-	}
+// diffText is what the winner changes, as in the manifest.
+func diffText(s *Summary) string {
 	var diff []string
 	for _, c := range changes(s.Default.Point, s.Winner.Point) {
 		diff = append(diff, fmt.Sprintf("-  %s: {default: %s}\n+  %s: {default: %s}", c.Name, c.From, c.Name, c.To))
 	}
-	m.Code("diff", " params:\n"+strings.Join(diff, "\n"))
+	return " params:\n" + strings.Join(diff, "\n")
 }
 
-// risks says in three lines what the winner was checked on, where else it was measured, and what to know before
-// trusting it.
-func (m *markdown) risks(s *Summary) {
-	if s.Evidence == nil {
-		return
+// elsewhere says where else the winner was measured, and what it was not compared with.
+func elsewhere(s *Summary) string {
+	if s.Across == nil {
+		return ungated(s)
 	}
-	m.Line("- Results: %s", text(resultsText(s)))
-	elsewhere := ungated(s)
-	if s.Across != nil {
-		elsewhere = strings.TrimSpace(s.Across.Advice + " " + elsewhere)
-	}
-	if elsewhere != "" {
-		m.Line("- Elsewhere: %s", text(elsewhere))
-	}
-	cost := fmt.Sprintf("- Cost: %s of tuning, %s", page.Seconds(s.Search.Seconds), page.Count(s.Search.Asked, "trial"))
-	if n := len(s.Warnings); n > 0 {
-		cost += fmt.Sprintf("; %s below", page.Count(n, "note"))
-	}
-	m.Paragraph("%s.", cost)
+	return strings.TrimSpace(s.Across.Advice + " " + ungated(s))
 }
 
 // resultsText compares how close to the tolerance the default and the winner came.
@@ -114,8 +83,8 @@ func resultsText(s *Summary) string {
 // How a winner was applied, behind the time.
 const OnBranch, WithManifest = " on branch ", " with --manifest"
 
-// apply says how to get what was measured, and how to undo it.
-func (m *markdown) apply(s *Summary) {
+// howToApply says how to get what was measured, and how to undo it; empty where there is nothing to say.
+func howToApply(s *Summary) string {
 	g, lead, undo := s.applicable(), "Apply it:", "delete it"
 	restore := code(escape.Shell("git", "checkout", "--", path.Join(s.Study.Origin, kernels.ManifestName)))
 	if s.Study.Applied != "" {
@@ -129,21 +98,20 @@ func (m *markdown) apply(s *Summary) {
 	}
 	switch {
 	case Withheld(s) != "":
-		m.Paragraph("%s", Withheld(s))
+		return Withheld(s)
 	case g == nil || s.Advice.Verdict == Promising:
+		return ""
 	case g.Header == "" && len(s.Across.Of(AcrossFails)) > 0:
-		m.Paragraph("It cannot become the manifest's default, because it fails on another workload.")
+		return "It cannot become the manifest's default, because it fails on another workload."
 	case g.Header == "":
-		m.Paragraph("%s %s. Undo it: %s.", lead, code(s.applying()), restore)
-	default:
-		file, more := g.Header, ""
-		if !slices.Contains(kernels.Names(), s.Study.Origin) {
-			file, more = path.Join(s.Study.Origin, g.Header), ", and with `--manifest` makes the change above"
-		}
-		m.Paragraph("%s %s writes %s%s. Compile the source with that header, as below. Undo it: %s.", lead,
-			code(s.applying()), code(file), more, undo)
-		m.Code("sh", g.Command)
+		return fmt.Sprintf("%s %s. Undo it: %s.", lead, code(s.applying()), restore)
 	}
+	file, more := g.Header, ""
+	if !slices.Contains(kernels.Names(), s.Study.Origin) {
+		file, more = path.Join(s.Study.Origin, g.Header), ", and with `--manifest` makes the change above"
+	}
+	return fmt.Sprintf("%s %s writes %s%s. Compile the source with that header, as below. Undo it: %s.\n\n%s", lead,
+		code(s.applying()), code(file), more, undo, escape.Fence("sh", g.Command))
 }
 
 // applying is the command that applies the winner. A default holds for all workloads, so that it is measured on them
@@ -163,58 +131,13 @@ func (s *Summary) applying() string {
 	return before + escape.Shell(words...)
 }
 
-func (m *markdown) notes(s *Summary) {
-	if len(s.Warnings) == 0 {
-		return
-	}
-	m.fold(page.Count(len(s.Warnings), "note"))
-	for _, warning := range s.Warnings {
-		m.Line("- %s", text(warning))
-	}
-	m.Line("")
-}
-
-func (m *markdown) builds(s *Summary) {
-	g := s.Suggestion
-	if g == nil || g.Header != "" && g.Libraries == "" && launchText(s.Winner) == "" {
-		return
-	}
-	m.fold("Build it by hand")
-	if g.Header == "" {
-		m.Paragraph("In the kernel's folder:")
-		m.Code("sh", g.Command)
-		return
-	}
-	if g.Libraries != "" {
-		m.Paragraph("Link with %s.", code(g.Libraries))
-	}
-	if launch := launchText(s.Winner); launch != "" {
-		m.Paragraph("%s", launch)
-	}
-}
-
-// finalists is what was measured of the default and of those that were compared with it.
-func (m *markdown) finalists(s *Summary) {
-	if len(s.Top) == 0 {
-		return
-	}
-	title := "The finalists"
-	if s.Winner == nil {
-		title = "The best trials, unconfirmed"
-	}
-	m.fold(title)
+// finalistsGrid is what was measured of the default and of those that were compared with it.
+func finalistsGrid(s *Summary) *page.Grid {
 	var rows [][]string
 	for _, t := range s.Rows() {
 		rows = append(rows, slices.Concat([]string{t.Name}, s.Cells(t.Timed), []string{code(t.Point.String()), t.Needs()}))
 	}
-	m.Table(slices.Concat([]string{""}, s.timedHead(), []string{"point", "needs"}), rows)
-	if e := s.Evidence; e != nil {
-		m.Paragraph("%s it is the median over the %d rounds of the ratio inside each, which is not quite the ratio of the "+
-			"medians. Cliff's δ is %.2f (%s): it compares every sample of the default with every sample of the winner, and 1 "+
-			"means that the winner is always faster. P(best) is the probability of being the best of these, shared equally by "+
-			"those that differ no more than by chance. Each round "+
-			"measured all in random order, %s.", speedupMeaning(s), e.Rounds, e.Delta, e.Magnitude, inRounds(s.Study))
-	}
+	return page.NewGrid(rows, slices.Concat([]string{""}, s.timedHead(), []string{"point", "needs"})...)
 }
 
 // timedHead are the columns of a point's figures.
@@ -235,13 +158,7 @@ func (s *Summary) Cells(t Timed) []string {
 		page.Percent(t.CV) + " (" + page.RobustCV(page.Percent(t.Variation), t.Samples) + ")", speedup, best, Throughput(&t)}
 }
 
-func (m *markdown) ablation(s *Summary) {
-	if len(s.Ablation) == 0 {
-		return
-	}
-	m.fold("What each change is worth")
-	m.Paragraph("From the default to the winner, one change at a time, measured interleaved in fresh processes. The " +
-		"order matters: a change may pay only after another.")
+func ablationGrid(s *Summary) *page.Grid {
 	var rows [][]string
 	for i, step := range s.Ablation {
 		worth := ""
@@ -251,28 +168,23 @@ func (m *markdown) ablation(s *Summary) {
 		rows = append(rows,
 			[]string{text(step.name()), s.Written(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
 	}
-	m.Table([]string{"change", text(s.Compared()), "this step", "so far"}, rows)
+	return page.NewGrid(rows, "change", text(s.Compared()), "this step", "so far")
 }
 
-func (m *markdown) failures(s *Summary) {
-	if len(s.Failures) == 0 {
-		return
-	}
-	m.fold("What failed")
+func limitsGrid(w *Why) *page.Grid {
+	return page.NewGrid([][]string{{"default", text(w.Before.Text)}, {"winner", text(w.After.Text)}}, "", "what limits it")
+}
+
+func differencesGrid(w *Why) *page.Grid {
+	rows := collect.Each(w.Changes, func(c profile.Change) []string { return []string{text(c.Name), text(c.Text)} })
+	return page.NewGrid(rows, "from the default to the winner", "")
+}
+
+func failuresGrid(s *Summary) *page.Grid {
 	var rows [][]string
 	for _, f := range s.Failures {
 		rows = append(rows,
 			[]string{fmt.Sprint(f.Count), text(string(f.Stage)), text(f.Reason), code(f.Example.String()), code(f.Detail)})
 	}
-	m.Table([]string{"count", "stage", "reason", "for example", "detail"}, rows)
-}
-
-func (m *markdown) background(s *Summary) {
-	m.fold("How this was found")
-	for _, f := range background(s) {
-		m.Line("- %s:%s%s", f.What, strings.TrimRight(" "+text(f.Text), " "), strings.TrimRight(" "+code(f.Code), " "))
-	}
-	m.Line("")
-	m.Paragraph("Reproduce it with:")
-	m.Code("sh", s.Study.Command)
+	return page.NewGrid(rows, "count", "stage", "reason", "for example", "detail")
 }

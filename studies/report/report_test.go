@@ -293,7 +293,9 @@ func TestAdviceAboutTheOnlyPoint(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.Search.OK = 2
-	for codes, want := range map[string]string{"aa": "All points that passed have the machine code", "ab": "compared with"} {
+	for codes, want := range map[string]string{
+		"aa": "All points that passed have the machine code", "ab": "compared with",
+	} {
 		s.trials = nil
 		for _, code := range codes {
 			s.trials = append(s.trials, trial.Trial{Finished: true, Outcome: objective.Outcome{Binary: string(code)}})

@@ -1,67 +1,52 @@
 package report
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"strings"
+	"text/template"
 
 	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 )
 
+//go:embed terminal.txt.tmpl
+var terminalSource string
+
+var terminal = template.Must(template.New("").Funcs(template.FuncMap{
+	"line":  escape.Line,
+	"count": page.Count,
+	"columns": func(g *page.Grid) string {
+		var text strings.Builder
+		page.Table(&text, g.Head, g.Rows)
+		return text.String()
+	},
+	"timed":    timedGrid,
+	"ungated":  ungated,
+	"measured": measuredLines,
+	"checked":  (*Checked).sentence,
+	"elsewhere": func(s *Summary) *page.Grid {
+		return page.NewGrid(acrossRows(s, strings.ToUpper, escape.Line), acrossHeader...)
+	},
+	"failures": failureText,
+	"regret":   regretText,
+	"dead":     deadText,
+}).Parse(terminalSource))
+
 // Text writes the result for a terminal: what happened, how sure that is,
 // and what to do next.
-func Text(w io.Writer, s *Summary, files Files) error {
-	fmt.Fprintf(w, "%s, workload %s: %s\n\n", escape.Line(s.Study.Kernel), escape.Line(s.Study.Workload), s.Standing())
-	rows := collect.Each(s.Rows(), func(t Named) []string { return timedRow(s, t) })
-	if len(rows) > 0 {
-		if err := page.Table(w, []string{"", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point"},
-			rows); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
+func Text(w io.Writer, s *Summary, files Files) {
+	var text strings.Builder
+	if err := terminal.Execute(&text, s); err != nil {
+		panic("report: " + err.Error()) // a builder takes everything
 	}
-	if s.Sources != nil {
-		fmt.Fprintln(w, escape.Line(s.Sources.Sentence))
-	}
-	fmt.Fprintln(w, escape.Line(s.Advice.Sentence))
-	if s.Gate != nil {
-		for _, note := range s.Gate.Notes {
-			fmt.Fprintf(w, "Note: %s\n", escape.Line(note))
-		}
-	} else if text := ungated(s); text != "" {
-		fmt.Fprintln(w, text)
-	}
-	for _, warning := range s.Warnings {
-		fmt.Fprintf(w, "Note: %s\n", escape.Line(warning))
-	}
-	for _, line := range measuredLines(s) {
-		fmt.Fprintln(w, escape.Line(line))
-	}
-	if s.Evidence != nil && s.Winner.Checked != nil {
-		fmt.Fprintln(w, escape.Line(s.Winner.Checked.sentence()))
-	}
-	if err := acrossText(w, s); err != nil {
-		return err
-	}
-	f, abandoned := s.Search, ""
-	if f.Abandoned > 0 { // they were compiling when the search ended
-		abandoned = fmt.Sprintf(", %d abandoned at the end", f.Abandoned)
-	}
-	fmt.Fprintf(w, "\n%s in %.0f s: %d measured, %d failed%s%s\n", page.Count(f.Asked, "trial"), f.Seconds, f.OK,
-		f.Failed, failureText(s), abandoned)
-	if text := regretText(s.Study.Regret); text != "" {
-		fmt.Fprintln(w, text)
-	}
-	if text := deadText(s.Study.Dead); text != "" {
-		fmt.Fprintf(w, "Parameters without effect: %s.\n", escape.Line(text))
-	}
+	fmt.Fprint(w, text.String())
 	files.Text(w)
 	if s.applicable() != nil && Withheld(s) == "" {
 		fmt.Fprintf(w, "\nNext: %s\n", escape.Line(action(s)))
 	}
-	return nil
 }
 
 // Text says for a terminal which files were changed.
@@ -72,6 +57,11 @@ func (f Files) Text(w io.Writer) {
 	if f.Removed != "" {
 		fmt.Fprintf(w, "removed %s, the header of what is no longer suggested\n", f.Removed)
 	}
+}
+
+func timedGrid(s *Summary) *page.Grid {
+	rows := collect.Each(s.Rows(), func(t Named) []string { return timedRow(s, t) })
+	return page.NewGrid(rows, "", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point")
 }
 
 func timedRow(s *Summary, t Named) []string {

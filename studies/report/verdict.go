@@ -124,7 +124,8 @@ func (s *Summary) sameCode() bool {
 	return len(codes) == 1 && !codes[""]
 }
 
-// mayBeFaster reports whether a finalist's interval reaches to a gain worth claiming. One that was left behind is slower.
+// mayBeFaster reports whether a finalist's interval reaches to a gain worth claiming. One
+// that was left behind is slower.
 func (t Timed) mayBeFaster() bool {
 	return t.Best != nil && *t.Best > 0 && t.SpeedupInterval != nil && t.SpeedupInterval.High >= claimSpeedup
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/objective/profile"
 	"pawl/studies"
@@ -56,38 +55,6 @@ func factsOf(s *Summary, t *Timed, profiles []studies.Profile) profile.Facts {
 		}
 	}
 	return f
-}
-
-func (m *markdown) why(s *Summary) {
-	if s.Why == nil {
-		return
-	}
-	w := s.Why
-	m.fold("Why")
-	m.Paragraph("%s", text(w.Why))
-	m.Table([]string{"", "what limits it"}, [][]string{{"default", text(w.Before.Text)}, {"winner", text(w.After.Text)}})
-	if rows := w.rows(); len(rows) > 0 {
-		m.Table([]string{"from the default to the winner", ""}, rows)
-	}
-	for i, a := range w.Next {
-		if i == 0 {
-			m.Paragraph("What could be tried next, at the winner; a gain is a bound, not a promise:")
-		}
-		m.Line("%d. **%s**: %s. %s %s Gain: %s.", i+1, text(a.Name), text(a.Seen), text(a.Meaning), text(a.Try),
-			text(a.Gain()))
-	}
-	if len(w.Next) > 0 {
-		m.Line("")
-	}
-	if w.Command != "" {
-		m.Paragraph("Only what the compiler and the clock say is compared: no profiler has looked at both. With Nsight "+
-			"Compute (%s asks for it after a search):", code("pawl tune --profile"))
-		m.Code("sh", w.Command)
-	}
-}
-
-func (w *Why) rows() (rows [][]string) {
-	return collect.Each(w.Changes, func(c profile.Change) []string { return []string{text(c.Name), text(c.Text)} })
 }
 
 // Pictures shows both points beside each other, as far as anything is known of them.

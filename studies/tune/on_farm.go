@@ -76,8 +76,8 @@ func (o Options) checkFarm() error {
 }
 
 // moveTo puts a farm in the place of this machine.
-func (s *subject) moveTo(f onFarm, chosen ask.Chosen) {
-	s.place, s.evaluator = f, f.evaluator
+func (s *subject) moveTo(f *onFarm, chosen ask.Chosen) {
+	s.farm, s.evaluator = f, f.evaluator
 	s.how.Refresh, s.how.Width = f.evaluator.Refresh, chosen.Width
 	s.how.Lanes = cmp.Or(f.Lanes, chosen.Lanes)
 	if chosen.Width > 1 {
@@ -85,14 +85,16 @@ func (s *subject) moveTo(f onFarm, chosen ask.Chosen) {
 	}
 }
 
-// onFarm is the place of a search whose points the machines of a farm answer for.
+// onFarm is a farm whose machines answer for the points of a search.
 type onFarm struct {
 	Options
 	evaluator *ask.Evaluator
 	farm      *farm.Farm
 }
 
-func (f onFarm) begin(ctx context.Context, study studies.Study, past trial.Past,
+// begin is called before a search with the study as it is recorded, and what was recorded before. The search writes to
+// the recorder that it returns.
+func (f *onFarm) begin(ctx context.Context, study studies.Study, past trial.Past,
 	recorder search.Recorder) (search.Recorder, error) {
 	for _, trial := range past.Trials {
 		f.evaluator.Number(trial)
@@ -105,14 +107,13 @@ func (f onFarm) begin(ctx context.Context, study studies.Study, past trial.Past,
 	}, f.Notice)
 }
 
-func (f onFarm) end(ctx context.Context, finished bool) error {
+// end is called after a search that has begun. An error loses nothing: everything that was found is recorded.
+func (f *onFarm) end(ctx context.Context, finished bool) error {
 	if spent, err := f.evaluator.Spent(ctx); err == nil && spent != "" {
 		f.Notice("the farm spent: " + spent)
 	}
 	return f.evaluator.End(ctx, finished)
 }
-
-func (f onFarm) close() { f.farm.Close() }
 
 // numbering is a recorder that tells a farm the numbers of trials.
 type numbering struct {
@@ -148,7 +149,7 @@ func replayOnFarm(o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) 
 	}
 	e := ask.New(f, chosen,
 		farm.Subject{Record: cache.Digest(content), Name: s.head.Kernel, Definition: o.Study.Definition}, content)
-	s.moveTo(onFarm{o, e, f}, chosen)
+	s.moveTo(&onFarm{o, e, f}, chosen)
 	return s, nil
 }
 
@@ -190,6 +191,6 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	if device.Resident {
 		s.how.Resident = e
 	}
-	s.moveTo(onFarm{o, e, f}, chosen)
+	s.moveTo(&onFarm{o, e, f}, chosen)
 	return s, nil
 }

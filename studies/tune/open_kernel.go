@@ -16,7 +16,6 @@ import (
 	"pawl/objective/profile"
 	"pawl/search"
 	"pawl/search/replay"
-	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -26,7 +25,11 @@ const Replay = studies.Replay
 
 // subject is what a search works on: points, and who answers for them.
 type subject struct {
-	place
+	// farm is where points are measured; nil where that is on this machine, or nowhere, because a record answers.
+	farm *onFarm
+	// bench is the kernel on this machine, and restore gives its clocks back; nil where it is not open here.
+	bench     *devices.Bench
+	restore   func()
 	pool      *space.Pool
 	evaluator search.Evaluator
 	// how is what the place says about searching there; what the study says of it is still empty.
@@ -40,47 +43,17 @@ type subject struct {
 	target  devices.Target
 }
 
-// place is where points are measured: on this machine, on a farm, or by nobody, where a record answers.
-type place interface {
-	// begin is called before a search with the study as it is recorded, and what was recorded before. The search
-	// writes to the recorder that it returns.
-	begin(ctx context.Context, study studies.Study, past trial.Past, recorder search.Recorder) (search.Recorder, error)
-	// end is called after a search that has begun. An error loses nothing: everything that was found is recorded.
-	end(ctx context.Context, finished bool) error
-	// close gives the devices back. Nothing is measured after it.
-	close()
+// close gives the devices back: before somebody else needs them, or at the end. Nothing is measured after it.
+func (s *subject) close() {
+	if s.farm != nil {
+		s.farm.farm.Close()
+	}
+	if s.bench != nil {
+		s.bench.Close()
+		s.restore()
+	}
+	s.farm, s.bench = nil, nil
 }
-
-// free gives the devices back before somebody else needs them.
-func (s *subject) free() {
-	s.close()
-	s.place = inRecord{}
-}
-
-// inRecord is the place of a record, which needs nothing.
-type inRecord struct{}
-
-func (inRecord) begin(_ context.Context, _ studies.Study, _ trial.Past,
-	recorder search.Recorder) (search.Recorder, error) {
-	return recorder, nil
-}
-
-func (inRecord) end(context.Context, bool) error { return nil }
-func (inRecord) close()                          {}
-
-// here is this machine, with a kernel open.
-type here struct {
-	inRecord
-	bench   *devices.Bench
-	restore func() // the clocks
-}
-
-func (h here) close() {
-	h.bench.Close()
-	h.restore()
-}
-
-var _, _, _ place = inRecord{}, here{}, onFarm{}
 
 func open(ctx context.Context, o Options) (*subject, error) {
 	switch {
@@ -129,14 +102,13 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if device.Resident {
 		s.how.Resident = b.Evaluator
 	}
-	s.place = here{bench: b, restore: machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)}
+	s.bench, s.restore = b, machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)
 	return s, nil
 }
 
 // warn says what costs nothing to know before a budget is spent; once, as a resumed study may open its kernel again.
 func (r *run) warn() {
-	place, measures := r.place.(here)
-	if !measures {
+	if r.bench == nil {
 		return
 	}
 	k := r.target.Kernel
@@ -148,7 +120,7 @@ func (r *run) warn() {
 	if k.On().Program && slices.Contains(r.Given, "caches") {
 		r.Notice("--caches has no effect: a program is measured as a whole")
 	}
-	if failure := place.bench.Backend.Preflight(k.Default()); failure != nil {
+	if failure := r.bench.Backend.Preflight(k.Default()); failure != nil {
 		r.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl check %s says what else to "+
 			"look at", failure, k.Origin))
 	}
@@ -233,7 +205,7 @@ func openReplay(o Options) (*subject, error) {
 		return nil, err
 	}
 	return &subject{
-		place: inRecord{}, pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()),
+		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()),
 		evaluator: replay.NewEvaluator(recorded, o.Study.Seed),
 		head: studies.Study{
 			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
@@ -253,7 +225,7 @@ func openSpace(ctx context.Context, o Options) (*subject, error) {
 		return nil, fmt.Errorf("space %s: %w", name, err)
 	}
 	return &subject{
-		place: inRecord{}, pool: pool, space: studies.NewSpaceFacts(pool),
+		pool: pool, space: studies.NewSpaceFacts(pool),
 		head: studies.Study{
 			Kernel: name, Origin: o.Kernel, Workload: cmp.Or(o.Study.Workload, "default"), Backend: studies.Ask,
 			Source: "space " + points.Fingerprint(),

@@ -82,7 +82,7 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 		r.Notice("nothing was profiled: no winner beside the default was confirmed")
 		return nil
 	}
-	r.free() // its workers would keep the device from the profiler's
+	r.close() // its workers would keep the device from the profiler's
 	reason, err := r.profilePoints(ctx, study, summary.Default.Point, summary.Winner.Point)
 	if reason != "" {
 		r.Notice("the winner was not profiled: " + reason)

@@ -104,7 +104,7 @@ func (r *run) adopt(ctx context.Context, study studies.Study) error {
 	if !changed {
 		return nil
 	}
-	r.free()
+	r.close()
 	again, err := open(ctx, r.Options)
 	if err != nil {
 		return err

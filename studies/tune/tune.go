@@ -172,9 +172,11 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past trial.Past
 	if err != nil {
 		return result, err
 	}
-	recorder, err := r.begin(ctx, recorded, past, r.store.Recorder(study.ID))
-	if err != nil {
-		return result, err
+	recorder := search.Recorder(r.store.Recorder(study.ID))
+	if r.farm != nil {
+		if recorder, err = r.farm.begin(ctx, recorded, past, recorder); err != nil {
+			return result, err
+		}
 	}
 	if r.Loop != nil {
 		session, err := search.NewSession(r.pool, recorder, past, options)
@@ -193,7 +195,10 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past trial.Past
 		r.Notice("the finalists are measured again on another device: " + gone.Device + " has left the farm")
 		past = result
 	}
-	if ended := r.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
+	if r.farm == nil {
+		return result, err
+	}
+	if ended := r.farm.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
 		r.Notice(ended.Error())
 	}
 	return result, err

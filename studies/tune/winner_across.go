@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"pawl/objective/devices"
 	"pawl/studies"
 	"pawl/studies/across"
 )
@@ -28,7 +29,7 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 	if err != nil {
 		return err
 	}
-	r.free() // its workers would wait beside those of other workloads
+	r.close() // its workers would wait beside those of other workloads
 	budget := r.limited().Budget
 	if budget > 0 {
 		budget = max(budget-head.Elapsed, time.Duration(acrossShare*float64(budget)))
@@ -37,7 +38,7 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 		Budget: budget, Rounds: r.Study.Rounds, Cache: r.Cache, Getenv: r.Getenv, Notice: r.Notice, Begin: r.Across,
 		Stop: r.Stop,
 	})
-	if errors.As(err, new(*across.NothingError)) {
+	if errors.As(err, new(*devices.NothingError)) {
 		r.Notice(err.Error())
 		return nil
 	}

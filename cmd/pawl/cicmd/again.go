@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,11 +13,13 @@ import (
 	"pawl/gate/ci"
 	"pawl/gate/winner"
 	"pawl/internal/escape"
-	"pawl/internal/page"
+	"pawl/objective/devices"
 )
 
+type againOptions struct{ console.Common }
+
 func againCommand(env console.Environment) *cli.Command {
-	var o console.Common
+	o := againOptions{console.In(env)}
 	return &cli.Command{
 		Name:      "again",
 		Usage:     "measure the last study's winner again, before a new search",
@@ -29,33 +32,24 @@ func againCommand(env console.Environment) *cli.Command {
 			"0 measured, or nothing to measure", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: o.Flags("workload", "backend", "compiler", "cache", "out", "db", "json", "seed", "run-timeout",
 			"compile-timeout"),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			kernel, err := console.KernelName(arguments)
-			if err != nil {
-				return err
-			}
-			return measureAgain(ctx, env, o, kernel)
-		}),
+		Action: o.WithBuilder(o.measureAgain),
 	}
 }
 
-func measureAgain(ctx context.Context, env console.Environment, o console.Common, kernel string) error {
-	store, err := console.OpenStudies(ctx, env, o)
-	if errors.As(err, new(console.Nothing)) {
-		fmt.Fprintln(env.Stdout, "no studies yet: nothing to measure again")
+func (o *againOptions) measureAgain(ctx context.Context, b *devices.Builder, arguments []string) error {
+	kernel, err := console.KernelName(arguments)
+	if err != nil {
+		return err
+	}
+	store, err := o.OpenStudies(ctx)
+	if errors.As(err, new(*devices.NothingError)) {
+		fmt.Fprintln(o.Stdout, "no studies yet: nothing to measure again")
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	b, err := o.Builder(env)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	ctx, done := console.Stoppable(ctx, env)
-	defer done()
 	outcome, err := winner.Remeasure(ctx, b, store,
 		winner.RemeasureOptions{
 			Kernel:   kernel,
@@ -63,24 +57,20 @@ func measureAgain(ctx context.Context, env console.Environment, o console.Common
 			Backend:  o.Backend,
 			Policy:   gate.Presets[gate.DefaultPreset],
 		})
-	switch {
-	case errors.Is(err, winner.ErrNoEarlier):
-		fmt.Fprintf(env.Stdout, "%s: %v\n", escape.Line(kernel), err)
+	if errors.Is(err, winner.ErrNoEarlier) {
+		fmt.Fprintf(o.Stdout, "%s: %v\n", escape.Line(kernel), err)
 		return nil
-	case ctx.Err() != nil:
-		return console.Answer(console.ExitInterrupted)
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
-	if err := ci.Summarise(env.Getenv("GITHUB_STEP_SUMMARY"), outcome.Markdown()); err != nil {
+	if err := ci.Summarise(o.Getenv("GITHUB_STEP_SUMMARY"), outcome.Markdown()); err != nil {
 		return err
 	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl ci again", 1, outcome)
-	}
-	fmt.Fprintln(env.Stdout, escape.Line(outcome.Sentence()))
-	for _, f := range outcome.Facts {
-		fmt.Fprintf(env.Stdout, "  %s: %s then, %s now\n", f.What, escape.Line(f.Then), escape.Line(f.Now))
-	}
-	return nil
+	return o.Show("pawl ci again", 1, outcome, func(w io.Writer) {
+		fmt.Fprintln(w, escape.Line(outcome.Sentence()))
+		for _, f := range outcome.Facts {
+			fmt.Fprintf(w, "  %s: %s then, %s now\n", f.What, escape.Line(f.Then), escape.Line(f.Now))
+		}
+	})
 }

@@ -56,7 +56,7 @@ func restoreBaseline(ctx context.Context, env console.Environment, file string) 
 }
 
 func publishBaseline(ctx context.Context, env console.Environment, p ci.Publication) error {
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := env.Stoppable(ctx)
 	defer done()
 	published, err := p.Run(ctx)
 	switch {

@@ -51,7 +51,7 @@ func runCIComment(ctx context.Context, env console.Environment, c ci.Comment) er
 	if err != nil {
 		return err
 	}
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := env.Stoppable(ctx)
 	defer done()
 	said, err := c.Publish(ctx, client)
 	checked, failed := c.Check(ctx, client)

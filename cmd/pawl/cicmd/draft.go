@@ -22,7 +22,7 @@ type draftOptions struct {
 }
 
 func draftCommand(env console.Environment) *cli.Command {
-	var o draftOptions
+	o := draftOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:  "draft",
 		Usage: "open or update one draft pull request per kernel with its winner",
@@ -34,30 +34,30 @@ func draftCommand(env console.Environment) *cli.Command {
 			"3 git or GitHub failed", "64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
 			console.TextOr("into", &o.base, "the branch of the run, or main", "the `BRANCH` to merge into")),
-		Action: console.Alone(func(ctx context.Context) error { return runCIDraft(ctx, env, o) }),
+		Action: console.Alone(o.runCIDraft),
 	}
 }
 
-func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) error {
-	job := ci.JobOf(env.Getenv)
-	client, err := job.Client(env.Notice)
+func (o *draftOptions) runCIDraft(ctx context.Context) error {
+	job := ci.JobOf(o.Getenv)
+	client, err := job.Client(o.Notice)
 	if err != nil {
 		return err
 	}
-	store, err := console.OpenStudies(ctx, env, o.Common)
+	store, err := o.OpenStudies(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := o.Stoppable(ctx)
 	defer done()
 	drafts, err := ci.Drafts{
 		Out: o.Out, Base: cmp.Or(o.base, job.Branch, "main"), Folder: ".", Job: job,
-		Machine: runner.FromEnvironment(env.Getenv, env.Notice),
-		Say:     func(sentence string) { fmt.Fprintln(env.Stderr, escape.Line(sentence)) },
+		Machine: runner.FromEnvironment(o.Getenv, o.Notice),
+		Say:     func(sentence string) { fmt.Fprintln(o.Stderr, escape.Line(sentence)) },
 	}.Publish(ctx, client, ci.Winners{Store: store})
 	if o.JSON {
-		err = errors.Join(err, page.JSON(env.Stdout, "pawl ci draft", 1, page.List("drafts", drafts)))
+		err = errors.Join(err, page.JSON(o.Stdout, "pawl ci draft", 1, page.List("drafts", drafts)))
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package cicmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime/debug"
 
@@ -44,12 +45,12 @@ func initialize(ctx context.Context, env console.Environment, o setup.Options, p
 	}
 	r, err := setup.Init(ctx, o)
 	if r != nil {
-		printInit(env, r)
+		printInit(env.Stdout, r)
 	}
 	return err
 }
 
-func printInit(env console.Environment, r *setup.Result) {
+func printInit(w io.Writer, r *setup.Result) {
 	for _, f := range r.Files {
 		why := ""
 		switch {
@@ -58,13 +59,13 @@ func printInit(env console.Environment, r *setup.Result) {
 		case f.State == setup.Kept:
 			why = " (it differs; --force replaces it)"
 		}
-		fmt.Fprintf(env.Stdout, "%s %s%s\n", f.State, escape.Line(filepath.Join(r.Top, filepath.FromSlash(f.Path))), why)
+		fmt.Fprintf(w, "%s %s%s\n", f.State, escape.Line(filepath.Join(r.Top, filepath.FromSlash(f.Path))), why)
 	}
 	for i, step := range r.Next {
 		if i == 0 {
-			fmt.Fprintln(env.Stdout, "\nNow:")
+			fmt.Fprintln(w, "\nNow:")
 		}
-		fmt.Fprintf(env.Stdout, "%d. %s\n", i+1, escape.Line(step))
+		fmt.Fprintf(w, "%d. %s\n", i+1, escape.Line(step))
 	}
 }
 

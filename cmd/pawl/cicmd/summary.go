@@ -12,6 +12,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate/ci"
 	"pawl/gate/ci/runner"
+	"pawl/objective/devices"
 )
 
 func summaryCommand(env console.Environment) *cli.Command {
@@ -35,7 +36,7 @@ func summaryCommand(env console.Environment) *cli.Command {
 				Cost:   runner.FromEnvironment(env.Getenv, env.Notice).Until(time.Now()),
 			}.Publish(env.Stdout)
 			if errors.Is(err, fs.ErrNotExist) {
-				return console.Nothingf("%w", err)
+				return devices.Nothingf("%w", err)
 			}
 			return err
 		}),

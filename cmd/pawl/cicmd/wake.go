@@ -57,7 +57,7 @@ func guardCommand(env console.Environment) *cli.Command {
 			if err != nil {
 				return err
 			}
-			ctx, done := console.StoppableOnce(ctx, env)
+			ctx, done := env.StoppableOnce(ctx)
 			defer done()
 			woke := time.Now()
 			if a := runner.FromEnvironment(env.Getenv, env.Notice); a != nil {
@@ -106,7 +106,7 @@ func wake(ctx context.Context, env console.Environment, file string, leave bool)
 	if err != nil {
 		return err
 	}
-	ctx, done := console.StoppableOnce(ctx, env)
+	ctx, done := env.StoppableOnce(ctx)
 	defer done()
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that is closed forgets nothing either
 	defer release()

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
@@ -18,13 +19,17 @@ import (
 	"pawl/studies/tune"
 )
 
-// Common are the values of the flags that several commands share.
+// Common is what every command begins with: the world outside, and the values of the flags that several share.
 type Common struct {
+	Environment
 	studies.Definition
 	At, Out, DB, Cache string
 	JSON               bool
 	OrderSeed          uint64
 }
+
+// In returns what a command begins with.
+func In(env Environment) Common { return Common{Environment: env} }
 
 // Order is the seed of the order of measurements: the one that was given, or one that is drawn once.
 func (o *Common) Order() uint64 {
@@ -35,46 +40,23 @@ func (o *Common) Order() uint64 {
 // Flags returns those of the shared flags that a command has, bound to the values.
 func (o *Common) Flags(names ...string) []cli.Flag {
 	all := map[string]cli.Flag{
-		"workload": &cli.StringFlag{
-			Name:        "workload",
-			Destination: &o.Workload,
-			Aliases:     []string{"w"},
-			DefaultText: "the manifest's first",
-			Usage:       "the `NAME` of a workload in the manifest",
-		},
+		"workload": TextOr("workload, w", &o.Workload, "the manifest's first", "the `NAME` of a workload in the manifest"),
+		"workloads": TextOr("workload, w", &o.Workload, "the manifest's first",
+			"the `NAMES` of workloads, separated by commas, or all"),
 		"at": Text("at", &o.At, "", "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default"),
-		"backend": &cli.StringFlag{
-			Name:        "backend",
-			Destination: &o.Backend,
-			Value:       devices.Auto,
-			Action:      OneOf("backend", devices.Backends...),
-			Usage:       "where kernels run: auto, cuda, host or command",
-		},
-		"compiler": &cli.StringFlag{
-			Name:        "compiler",
-			Destination: &o.Compiler,
-			Value:       devices.Compilers[0],
-			Action:      OneOf("compiler", devices.Compilers...),
-			Usage:       "the compiler for a GPU: nvcc, or triton to choose machines of a farm that have it",
-		},
-		"caches": &cli.StringFlag{Name: "caches", Destination: &o.Caches, DefaultText: "cold on a GPU, warm on a processor",
-			Action: OneOf("caches", string(worker.Cold), string(worker.Warm), string(worker.Flushed)),
-			Usage:  "what timed launches find in the caches: cold, warm, or flush before every launch"},
+		"backend": Choice("backend", &o.Backend, "", "where kernels run: auto, cuda, host or command",
+			devices.Backends...),
+		"compiler": Choice("compiler", &o.Compiler, "",
+			"the compiler for a GPU: nvcc, or triton to choose machines of a farm that have it", devices.Compilers...),
+		"caches": Choice("caches", &o.Caches, "cold on a GPU, warm on a processor",
+			"what timed launches find in the caches: cold, warm, or flush before every launch",
+			string(worker.Cold), string(worker.Warm), string(worker.Flushed)),
 		"lock-clocks": NumberOr("lock-clocks", &o.LockClocks, 1, "as they are",
 			"hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects everybody on the GPU, "+
 				"and is restored at the end"),
-		"seed": &cli.Uint64Flag{
-			Name:        "seed",
-			Destination: &o.Seed,
-			Value:       1,
-			Usage:       "the `NUMBER` that fixes the order of points and the inputs",
-		},
-		"order-seed": &cli.Uint64Flag{
-			Name:        "order-seed",
-			Destination: &o.OrderSeed,
-			DefaultText: "drawn anew",
-			Usage:       "the `NUMBER` that draws the order of measurements, as a result has recorded it",
-		},
+		"seed": Seed("seed", &o.Seed, 1, "", "the `NUMBER` that fixes the order of points and the inputs"),
+		"order-seed": Seed("order-seed", &o.OrderSeed, 0, "drawn anew",
+			"the `NUMBER` that draws the order of measurements, as a result has recorded it"),
 		"out": Text("out", &o.Out, "tuning", "the `FOLDER` for the study database and the reports"),
 		"db": TextOr("db", &o.DB, DatabaseVariable+", or "+kernels.DatabaseName+" in the folder of --out",
 			"the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE"),
@@ -90,13 +72,17 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 	return chosen
 }
 
-// Machine returns this machine with the tools that the flags choose.
-func (o *Common) Machine(env Environment) *devices.Machine { return devices.Here(o.Tools(env)) }
+// StudyKernelFlag is the flag for the folder of a study's kernel.
+func StudyKernelFlag(to *string) cli.Flag {
+	return TextOr("kernel, k", to, "the one that the study names", "the `FOLDER` of the kernel")
+}
 
-func (o *Common) Tools(env Environment) devices.Options {
+// Machine returns this machine with the tools that the flags choose.
+func (o *Common) Machine() *devices.Machine { return devices.Here(o.Tools()) }
+
+func (o *Common) Tools() devices.Options {
 	return devices.Options{
-		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout,
-		Getenv: env.Getenv, Notice: env.Notice,
+		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout, Getenv: o.Getenv, Notice: o.Notice,
 	}
 }
 
@@ -117,40 +103,6 @@ func (o *Common) Target(ctx context.Context, machine *devices.Machine, arguments
 		return devices.Target{}, err
 	}
 	return devices.NewTarget(k, o.Workload)
-}
-
-// OneOf checks the value of a flag.
-func OneOf(name string, allowed ...string) func(*cli.Context, string) error {
-	return func(_ *cli.Context, value string) error {
-		if value != "" && !slices.Contains(allowed, value) {
-			return &devices.ArgumentError{
-				Err:   fmt.Errorf("--%s %q: there are %s", name, value, strings.Join(allowed, ", ")),
-				Name:  value,
-				Known: allowed,
-			}
-		}
-		return nil
-	}
-}
-
-// AtLeast checks the value of a flag.
-func AtLeast(name string, least int) func(*cli.Context, int) error {
-	return func(_ *cli.Context, value int) error {
-		if value < least {
-			return Usagef("--%s must be at least %d", name, least)
-		}
-		return nil
-	}
-}
-
-// positive checks the value of a flag.
-func positive(name string) func(*cli.Context, time.Duration) error {
-	return func(_ *cli.Context, value time.Duration) error {
-		if value <= 0 {
-			return Usagef("--%s %v: a positive time such as 30s", name, value)
-		}
-		return nil
-	}
 }
 
 // Action is a command that takes arguments; the values of its flags are bound.
@@ -177,8 +129,8 @@ func AtMostOne(arguments []string, what string) (string, error) {
 }
 
 // Builder makes configurations as the flags say.
-func (o *Common) Builder(env Environment) (*devices.Builder, error) {
-	tools := o.Tools(env)
+func (o *Common) Builder() (*devices.Builder, error) {
+	tools := o.Tools()
 	folder, err := tools.CacheFolder()
 	if err != nil {
 		return nil, err
@@ -187,4 +139,38 @@ func (o *Common) Builder(env Environment) (*devices.Builder, error) {
 		Machine: devices.Here(tools), Cache: folder, Version: Version(),
 		Options: o.Measuring(),
 	}, nil
+}
+
+// WithBuilder is a command that measures: it has a builder, and a context that the user may end. Whatever ended by that
+// has no other error.
+func (o *Common) WithBuilder(
+	run func(ctx context.Context, b *devices.Builder, arguments []string) error) cli.ActionFunc {
+	return Action(func(ctx context.Context, arguments []string) error {
+		b, err := o.Builder()
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		ctx, done := o.Stoppable(ctx)
+		defer done()
+		if err = run(ctx, b, arguments); err == nil || ctx.Err() == nil {
+			return err
+		}
+		fmt.Fprintln(o.Stderr, "stopped")
+		return Answer(ExitInterrupted)
+	})
+}
+
+// Print prints a result: for programs where that is asked for, or else in words.
+func (o *Common) Print(encode func(w io.Writer) error, words func(w io.Writer)) error {
+	if o.JSON {
+		return encode(o.Stdout)
+	}
+	words(o.Stdout)
+	return nil
+}
+
+// Show prints a result that programs know by the name and version of its format.
+func (o *Common) Show(format string, version int, result any, words func(w io.Writer)) error {
+	return o.Print(func(w io.Writer) error { return page.JSON(w, format, version, result) }, words)
 }

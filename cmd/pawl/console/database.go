@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"pawl/kernels"
+	"pawl/objective/devices"
 	"pawl/studies"
 )
 
@@ -18,45 +19,46 @@ import (
 const DatabaseVariable = "PAWL_DB"
 
 // Database returns where the studies are: a file, or a URL.
-func (o *Common) Database(env Environment) string {
+func (o *Common) Database() string {
 	if u, err := url.Parse(o.DB); err == nil && u.User != nil {
 		if _, shown := u.User.Password(); shown {
-			env.Notice("everybody on this machine can read the password on the command line while pawl runs: put the " +
+			o.Notice("everybody on this machine can read the password on the command line while pawl runs: put the " +
 				"URL into " + DatabaseVariable + ", or the password into the file that PGPASSFILE names")
 		}
 	}
-	return cmp.Or(o.DB, env.Getenv(DatabaseVariable), filepath.Join(o.Out, kernels.DatabaseName))
+	return cmp.Or(o.DB, o.Getenv(DatabaseVariable), filepath.Join(o.Out, kernels.DatabaseName))
 }
 
 // OpenStudies opens the study database. Where there is none, the answer is that there is
 // nothing.
-func OpenStudies(ctx context.Context, env Environment, o Common) (*studies.Store, error) {
-	store, err := studies.OpenExisting(ctx, o.Database(env))
+func (o *Common) OpenStudies(ctx context.Context) (*studies.Store, error) {
+	store, err := studies.OpenExisting(ctx, o.Database())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Nothingf("%w; pawl tune makes one", err)
+		return nil, devices.Nothingf("%w; pawl tune makes one", err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, notice := range store.Notices {
-		env.Notice(notice)
+		o.Notice(notice)
 	}
 	return store, nil
 }
 
 // OpenStudy opens the study that the arguments name, or the last one.
-func OpenStudy(ctx context.Context, env Environment, o Common,
-	arguments []string) (*studies.Store, studies.Study, error) {
+func (o *Common) OpenStudy(ctx context.Context, arguments []string) (*studies.Store, studies.Study, error) {
 	none := studies.Study{}
 	text, err := AtMostOne(arguments, "study")
 	if err != nil {
 		return nil, none, err
 	}
-	id, err := strconv.ParseInt(text, 10, 64)
-	if text != "" && (err != nil || id < 1) {
-		return nil, none, Usagef("%q is not the number of a study; see pawl studies list", text)
+	id := int64(0)
+	if text != "" {
+		if id, err = StudyNumber(text); err != nil {
+			return nil, none, err
+		}
 	}
-	store, err := OpenStudies(ctx, env, o)
+	store, err := o.OpenStudies(ctx)
 	if err != nil {
 		return nil, none, err
 	}
@@ -72,15 +74,21 @@ func OpenStudy(ctx context.Context, env Environment, o Common,
 	if err == nil {
 		study, err = store.Study(ctx, id)
 	}
-	if errors.Is(err, studies.ErrNoStudy) {
-		err = Usagef("%w; see pawl studies list", err)
-	}
 	if err != nil {
 		store.Close()
 	}
 	return store, study, err
 }
 
+// StudyNumber reads the number of a study.
+func StudyNumber(text string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, Usagef("%q is not the number of a study; see pawl studies list", text)
+	}
+	return id, nil
+}
+
 func NoStudies(store *studies.Store) error {
-	return Nothingf("no studies in %s; pawl tune makes one", store.Path())
+	return devices.Nothingf("no studies in %s; pawl tune makes one", store.Path())
 }

@@ -37,13 +37,6 @@ func Usage(err error) error { return &devices.ArgumentError{Err: err} }
 
 func Usagef(format string, arguments ...any) error { return Usage(fmt.Errorf(format, arguments...)) }
 
-// Nothing says why there was nothing to report.
-type Nothing struct{ error }
-
-func Nothingf(format string, arguments ...any) error {
-	return Nothing{fmt.Errorf(format, arguments...)}
-}
-
 // Unknown is the mistake of asking for something that there is not.
 func Unknown(what, name string, known []string) error {
 	return &devices.ArgumentError{

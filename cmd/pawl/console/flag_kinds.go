@@ -1,14 +1,25 @@
 package console
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"pawl/objective/devices"
 )
 
 // What follows makes flags that are bound to a value. The last argument is what help says; the word
 // in backquotes stands for the value. Those that end in Or have no value by default, and help says in words
-// what happens then.
+// what happens then. Shorter names of a flag stand behind its own: "workload, w".
+
+// named takes the names of a flag apart.
+func named(names string) (name string, aliases []string) {
+	all := strings.Split(names, ", ")
+	return all[0], all[1:]
+}
 
 // Switch is a flag that is given or not.
 func Switch(name string, to *bool, usage string) cli.Flag {
@@ -16,23 +27,65 @@ func Switch(name string, to *bool, usage string) cli.Flag {
 }
 
 // Text is a flag with a text.
-func Text(name string, to *string, value, usage string) cli.Flag {
-	return &cli.StringFlag{Name: name, Destination: to, Value: value, Usage: usage}
+func Text(names string, to *string, value, usage string) cli.Flag {
+	name, aliases := named(names)
+	return &cli.StringFlag{Name: name, Aliases: aliases, Destination: to, Value: value, Usage: usage}
 }
 
 // TextOr is a flag with a text.
-func TextOr(name string, to *string, otherwise, usage string) cli.Flag {
-	return &cli.StringFlag{Name: name, Destination: to, DefaultText: otherwise, Usage: usage}
+func TextOr(names string, to *string, otherwise, usage string) cli.Flag {
+	name, aliases := named(names)
+	return &cli.StringFlag{Name: name, Aliases: aliases, Destination: to, DefaultText: otherwise, Usage: usage}
+}
+
+// List is a flag that may be given again.
+func List(name string, to *cli.StringSlice, otherwise, usage string) cli.Flag {
+	return &cli.StringSliceFlag{Name: name, Destination: to, DefaultText: otherwise, Usage: usage}
+}
+
+// Choice is a flag with one of some words: the first where help does not say otherwise.
+func Choice(name string, to *string, otherwise, usage string, allowed ...string) cli.Flag {
+	f := &cli.StringFlag{Name: name, Destination: to, DefaultText: otherwise, Usage: usage}
+	if otherwise == "" {
+		f.Value = allowed[0]
+	}
+	f.Action = func(_ *cli.Context, value string) error {
+		if value == "" || slices.Contains(allowed, value) {
+			return nil
+		}
+		return &devices.ArgumentError{
+			Err:   fmt.Errorf("--%s %q: there are %s", name, value, strings.Join(allowed, ", ")),
+			Name:  value,
+			Known: allowed,
+		}
+	}
+	return f
+}
+
+// Seed is a flag with a number that draws something.
+func Seed(name string, to *uint64, value uint64, otherwise, usage string) cli.Flag {
+	return &cli.Uint64Flag{Name: name, Destination: to, Value: value, DefaultText: otherwise, Usage: usage}
 }
 
 // Number is a flag with a number that has a least value.
 func Number(name string, to *int, least, value int, usage string) cli.Flag {
-	return &cli.IntFlag{Name: name, Destination: to, Value: value, Action: AtLeast(name, least), Usage: usage}
+	return &cli.IntFlag{Name: name, Destination: to, Value: value, Action: atLeast(name, least), Usage: usage}
 }
 
 // NumberOr is a flag with a number that has a least value.
-func NumberOr(name string, to *int, least int, otherwise, usage string) cli.Flag {
-	return &cli.IntFlag{Name: name, Destination: to, DefaultText: otherwise, Action: AtLeast(name, least), Usage: usage}
+func NumberOr(names string, to *int, least int, otherwise, usage string) cli.Flag {
+	name, aliases := named(names)
+	return &cli.IntFlag{Name: name, Aliases: aliases, Destination: to, DefaultText: otherwise,
+		Action: atLeast(name, least), Usage: usage}
+}
+
+func atLeast(name string, least int) func(*cli.Context, int) error {
+	return func(_ *cli.Context, value int) error {
+		if value < least {
+			return Usagef("--%s must be at least %d", name, least)
+		}
+		return nil
+	}
 }
 
 // Time is a flag with a positive time.
@@ -43,4 +96,13 @@ func Time(name string, to *time.Duration, value time.Duration, usage string) cli
 // TimeOr is a flag with a positive time.
 func TimeOr(name string, to *time.Duration, otherwise, usage string) cli.Flag {
 	return &cli.DurationFlag{Name: name, Destination: to, DefaultText: otherwise, Action: positive(name), Usage: usage}
+}
+
+func positive(name string) func(*cli.Context, time.Duration) error {
+	return func(_ *cli.Context, value time.Duration) error {
+		if value <= 0 {
+			return Usagef("--%s %v: a positive time such as 30s", name, value)
+		}
+		return nil
+	}
 }

@@ -34,13 +34,12 @@ func OnFlag(label *string) cli.Flag {
 
 // Setting returns the builder of what is gated, and where and with what it is compared. End ends
 // both.
-func (o *GateFlags) Setting(ctx context.Context,
-	env Environment) (b *devices.Builder, s ratchet.Setting, end func(), err error) {
-	s = ratchet.Setting{Baseline: o.Baseline, LockClocks: o.LockClocks, Seed: o.Order(), Observe: countRounds(env)}
-	if s.Base, err = o.mergeBase(ctx, env); err != nil {
+func (o *GateFlags) Setting(ctx context.Context) (b *devices.Builder, s ratchet.Setting, end func(), err error) {
+	s = ratchet.Setting{Baseline: o.Baseline, LockClocks: o.LockClocks, Seed: o.Order(), Observe: o.countRounds}
+	if s.Base, err = o.mergeBase(ctx); err != nil {
 		return nil, s, nil, err
 	}
-	if b, err = o.Builder(env); err != nil {
+	if b, err = o.Builder(); err != nil {
 		return nil, s, nil, err
 	}
 	if s.On = ratchet.Here(b); o.On == "" {
@@ -49,12 +48,12 @@ func (o *GateFlags) Setting(ctx context.Context,
 	if o.LockClocks > 0 {
 		return nil, s, nil, Usagef("--lock-clocks is for this machine's GPU: leave it out with --on")
 	}
-	where, err := FarmIn(o.Database(env), o.Farm)
+	where, err := FarmIn(o.Database(), o.Farm)
 	if err != nil {
 		return nil, s, nil, err
 	}
 	there, err := remote.Open(ctx, remote.Options{
-		Farm: where, On: o.On, Definition: o.Definition, Notice: env.Notice,
+		Farm: where, On: o.On, Definition: o.Definition, Notice: o.Notice,
 	})
 	if err != nil {
 		return nil, s, nil, err
@@ -65,16 +64,15 @@ func (o *GateFlags) Setting(ctx context.Context,
 
 // mergeBase returns the commit whose baseline counts. In a pull request that is by default where
 // its branch left the branch that it is to be merged into.
-func (o *GateFlags) mergeBase(ctx context.Context, env Environment) (string, error) {
-	if target := env.Getenv("GITHUB_BASE_REF"); o.Base == "" && target != "" {
+func (o *GateFlags) mergeBase(ctx context.Context) (string, error) {
+	if target := o.Getenv("GITHUB_BASE_REF"); o.Base == "" && target != "" {
 		return ratchet.MergeBase(ctx, o.Baseline, "refs/remotes/origin/"+target)
 	}
 	return o.Base, nil
 }
 
 // HoldWinner gates a point of a study as the flags say, and records what came of it.
-func (o *GateFlags) HoldWinner(ctx context.Context, env Environment, store *studies.Store,
-	kernel string) (winner.Outcome, error) {
+func (o *GateFlags) HoldWinner(ctx context.Context, store *studies.Store, kernel string) (winner.Outcome, error) {
 	var rules *policy.File
 	if path := PolicyPath(o.Policy); path != "" {
 		var err error
@@ -82,7 +80,7 @@ func (o *GateFlags) HoldWinner(ctx context.Context, env Environment, store *stud
 			return winner.Outcome{}, err
 		}
 	}
-	b, setting, end, err := o.Setting(ctx, env)
+	b, setting, end, err := o.Setting(ctx)
 	if err != nil {
 		return winner.Outcome{}, err
 	}
@@ -93,10 +91,8 @@ func (o *GateFlags) HoldWinner(ctx context.Context, env Environment, store *stud
 }
 
 // countRounds says how far a comparison is. A log has no bar: one line per ten rounds.
-func countRounds(env Environment) func(kernel, workload string, round, ceiling int) {
-	return func(kernel, workload string, round, ceiling int) {
-		if round%10 == 0 {
-			fmt.Fprintf(env.Stderr, "%s %s: %d of up to %d rounds\n", kernel, workload, round, ceiling)
-		}
+func (o *GateFlags) countRounds(kernel, workload string, round, ceiling int) {
+	if round%10 == 0 {
+		fmt.Fprintf(o.Stderr, "%s %s: %d of up to %d rounds\n", kernel, workload, round, ceiling)
 	}
 }

@@ -36,7 +36,7 @@ type Interruption struct {
 // Interruptible makes a context that signals end. Stderr gets the message about a polite end, and again is the command
 // that goes on. Done must be called when the run has ended, whatever way; it does not return from one that is being
 // left.
-func Interruptible(ctx context.Context, env Environment, stderr io.Writer,
+func (env Environment) Interruptible(ctx context.Context, stderr io.Writer,
 	again string) (running context.Context, i *Interruption, done func()) {
 	running, cancel := context.WithCancel(ctx)
 	i = &Interruption{Stop: make(chan struct{}), finished: make(chan struct{}), over: make(chan struct{})}
@@ -104,16 +104,16 @@ func say(w io.Writer, text string) {
 // Stoppable returns a context that ends with the user's first request to stop.
 // Nothing needs to be finished politely: a gate has saved what it has compared. A second
 // request ends the program at once, also while it cleans up.
-func Stoppable(ctx context.Context, env Environment) (context.Context, func()) {
-	return stoppable(ctx, env, true)
+func (env Environment) Stoppable(ctx context.Context) (context.Context, func()) {
+	return env.stoppable(ctx, true)
 }
 
 // StoppableOnce is Stoppable for a command whose end must not be interrupted: a machine has to be put to sleep.
-func StoppableOnce(ctx context.Context, env Environment) (context.Context, func()) {
-	return stoppable(ctx, env, false)
+func (env Environment) StoppableOnce(ctx context.Context) (context.Context, func()) {
+	return env.stoppable(ctx, false)
 }
 
-func stoppable(ctx context.Context, env Environment, twice bool) (context.Context, func()) {
+func (env Environment) stoppable(ctx context.Context, twice bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, release := env.Signals()
 	go func() {

@@ -10,13 +10,13 @@ import (
 // that has to clean up keeps them until it is done.
 func TestTheSecondInterruptIsNotKept(t *testing.T) {
 	for name, test := range map[string]struct {
-		begin func(context.Context, Environment) (context.Context, func())
+		begin func(Environment, context.Context) (context.Context, func())
 		given int
-	}{"gate": {Stoppable, 1}, "sleep": {StoppableOnce, 0}} {
+	}{"gate": {Environment.Stoppable, 1}, "sleep": {Environment.StoppableOnce, 0}} {
 		signals, released := make(chan os.Signal, 1), make(chan struct{}, 2)
-		ctx, done := test.begin(t.Context(), Environment{Signals: func() (<-chan os.Signal, func()) {
+		ctx, done := test.begin(Environment{Signals: func() (<-chan os.Signal, func()) {
 			return signals, func() { released <- struct{}{} }
-		}})
+		}}, t.Context())
 		signals <- os.Interrupt
 		<-ctx.Done()
 		if len(released) != test.given {

@@ -26,15 +26,15 @@ type farmOptions struct {
 
 // Command makes farms and looks at them.
 func Command(env console.Environment) *cli.Command {
-	var o farmOptions
+	o := &farmOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:        "farm",
 		Usage:       "compile and measure on many machines through one database",
-		Subcommands: []*cli.Command{initCommand(env, &o), workerCommand(env), statusCommand(env, &o)},
+		Subcommands: []*cli.Command{o.initCommand(), workerCommand(env), o.statusCommand()},
 	}
 }
 
-func initCommand(env console.Environment, o *farmOptions) *cli.Command {
+func (o *farmOptions) initCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "make a farm in a PostgreSQL database, or move it to this version of pawl",
@@ -44,14 +44,14 @@ func initCommand(env console.Environment, o *farmOptions) *cli.Command {
 			"pawl farm init --db postgres://owner@db.example/pawl", "0 done", "3 it could not be done", "64 usage"),
 		Flags: []cli.Flag{console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)},
 		Action: console.Alone(func(ctx context.Context) error {
-			where, err := console.FarmIn(o.Database(env), o.farm)
+			where, err := console.FarmIn(o.Database(), o.farm)
 			if err != nil {
 				return err
 			}
 			if err := farm.Init(ctx, where); err != nil {
 				return err
 			}
-			fmt.Fprintf(env.Stdout,
+			fmt.Fprintf(o.Stdout,
 				"the farm is of pawl %s, protocol %d; pawl farm worker --db URL works for it, pawl tune --db URL --on LABEL "+
 					"asks it\n",
 				where.Version, farm.Protocol)
@@ -60,7 +60,7 @@ func initCommand(env console.Environment, o *farmOptions) *cli.Command {
 	}
 }
 
-func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
+func (o *farmOptions) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Usage: "show a farm's machines, searches, queues and what they took",
@@ -70,7 +70,7 @@ func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 			"3 the farm could not be read", "64 usage"),
 		Flags: append(o.Flags("json"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)),
 		Action: console.Alone(func(ctx context.Context) error {
-			where, err := console.FarmIn(o.Database(env), o.farm)
+			where, err := console.FarmIn(o.Database(), o.farm)
 			if err != nil {
 				return err
 			}
@@ -83,16 +83,13 @@ func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if o.JSON {
-				return page.JSON(env.Stdout, "pawl farm status", 1, status)
-			}
-			return show(env.Stdout, status)
+			return o.Show("pawl farm status", 1, status, func(w io.Writer) { show(w, status) })
 		}),
 	}
 }
 
 // show writes a farm's status for a person.
-func show(w io.Writer, s farm.Status) error {
+func show(w io.Writer, s farm.Status) {
 	var machines [][]string
 	for _, m := range s.Machines {
 		state := fmt.Sprintf("heard %.0f s ago", m.Unheard.Seconds())
@@ -108,8 +105,8 @@ func show(w io.Writer, s farm.Status) error {
 	}
 	if len(machines) == 0 {
 		fmt.Fprintln(w, "no machine was heard in the last day: pawl farm worker --db URL is one")
-	} else if err := page.Table(w, []string{"machine", "offers", "state", "doing"}, machines); err != nil {
-		return err
+	} else {
+		page.Table(w, []string{"machine", "offers", "state", "doing"}, machines)
 	}
 	total := map[string]float64{}
 	var searches [][]string
@@ -123,9 +120,7 @@ func show(w io.Writer, s farm.Status) error {
 	}
 	if len(searches) > 0 {
 		fmt.Fprintln(w)
-		if err := page.Table(w, []string{"search", "state", "priority", "answered", "open", "spent"}, searches); err != nil {
-			return err
-		}
+		page.Table(w, []string{"search", "state", "priority", "answered", "open", "spent"}, searches)
 	}
 	var queues [][]string
 	for _, q := range s.Queues {
@@ -133,14 +128,11 @@ func show(w io.Writer, s farm.Status) error {
 	}
 	if len(queues) > 0 {
 		fmt.Fprintln(w)
-		if err := page.Table(w, []string{"queue", "waiting", "running"}, queues); err != nil {
-			return err
-		}
+		page.Table(w, []string{"queue", "waiting", "running"}, queues)
 	}
 	fmt.Fprintf(w, "\n%d tasks of searches that go on were answered in the last minute; files of %s\n", s.LastMinute,
 		page.Bytes(float64(s.Stored)))
 	for _, device := range slices.Sorted(maps.Keys(total)) {
 		fmt.Fprintf(w, "%s %.1f s\n", escape.Line(device), total[device])
 	}
-	return nil
 }

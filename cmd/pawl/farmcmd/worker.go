@@ -4,12 +4,12 @@ package farmcmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,18 +22,15 @@ import (
 // workerOptions are the flags of pawl farm worker.
 type workerOptions struct {
 	console.Common
-	farm             string
-	compile, measure bool
-	architectures    cli.StringSlice
-	lanes            int
-	host             string
-	grace            time.Duration
-	logJSON          bool
+	serving       serve.Options
+	farm          string
+	architectures cli.StringSlice
+	logJSON       bool
 }
 
 // workerCommand makes this machine work for a farm.
 func workerCommand(env console.Environment) *cli.Command {
-	var o workerOptions
+	o := workerOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:  "worker",
 		Usage: "let this machine work for a farm: compile, measure, or both",
@@ -44,53 +41,49 @@ func workerCommand(env console.Environment) *cli.Command {
 			"pawl farm worker --db postgres://pawl@db.example/pawl --measure", "0 stopped",
 			"3 the farm is not there, or of another pawl", "64 usage"),
 		Flags: append(o.Flags("cache"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
-			console.Switch("compile", &o.compile, "compile only; with --measure, both"),
-			console.Switch("measure", &o.measure, "measure only, which needs no compiler; with --compile, both"),
-			&cli.StringSliceFlag{
-				Name:        "arch",
-				Destination: &o.architectures,
-				Usage:       "compile for this `ARCHITECTURE` too, such as sm_90, whose GPU is not here; may be given again",
-			},
-			console.NumberOr("lanes", &o.lanes, 1, "one per core", "how many compilers run at once"),
-			console.TextOr("host", &o.host, "the system's name", "what this machine is called; one name is one machine"),
+			console.Switch("compile", &o.serving.Compile, "compile only; with --measure, both"),
+			console.Switch("measure", &o.serving.Measure, "measure only, which needs no compiler; with --compile, both"),
+			console.List("arch", &o.architectures, "",
+				"compile for this `ARCHITECTURE` too, such as sm_90, whose GPU is not here; may be given again"),
+			console.NumberOr("lanes", &o.serving.Lanes, 1, "one per core", "how many compilers run at once"),
+			console.TextOr("host", &o.serving.Host, "the system's name", "what this machine is called; one name is one machine"),
 			&cli.DurationFlag{
 				Name:        "stop-timeout",
-				Destination: &o.grace,
+				Destination: &o.serving.Grace,
 				Value:       serve.DefaultGrace,
 				Usage:       "how long tasks in hand may take after SIGTERM, before they are given back",
 			},
 			console.Switch("log-json", &o.logJSON, "log as JSON instead of text"),
 		),
-		Action: console.Alone(func(ctx context.Context) error { return work(ctx, env, o) }),
+		Action: console.Alone(o.work),
 	}
 }
 
-func work(ctx context.Context, env console.Environment, o workerOptions) error {
-	where, err := console.FarmIn(o.Database(env), o.farm)
+func (o *workerOptions) work(ctx context.Context) error {
+	where, err := console.FarmIn(o.Database(), o.farm)
 	if err != nil {
 		return err
 	}
-	where.Log = newLog(env, o.logJSON)
+	where.Log = newLog(o.Stderr, o.logJSON)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	return serve.Run(ctx, serve.Options{
-		Farm: where, Compile: o.compile, Measure: o.measure, Architectures: o.architectures.Value(), Lanes: o.lanes,
-		Host: o.host, Grace: o.grace, Tools: o.Tools(env), Hold: remote.Work,
-		Began: func(offers farm.Offers) {
-			// Kernels inherit the environment, and need to know nothing of the database.
-			for _, name := range []string{console.DatabaseVariable, "PGPASSWORD"} {
-				_ = os.Unsetenv(name) // it has no error on a name like these
-			}
-			where.Log.Info("working", "offers", describeOffers(offers))
-		},
-	})
+	s := o.serving
+	s.Farm, s.Architectures, s.Tools, s.Hold = where, o.architectures.Value(), o.Tools(), remote.Work
+	s.Began = func(offers farm.Offers) {
+		// Kernels inherit the environment, and need to know nothing of the database.
+		for _, name := range []string{console.DatabaseVariable, "PGPASSWORD"} {
+			_ = os.Unsetenv(name) // it has no error on a name like these
+		}
+		where.Log.Info("working", "offers", describeOffers(offers))
+	}
+	return serve.Run(ctx, s)
 }
 
-func newLog(env console.Environment, asJSON bool) *slog.Logger {
+func newLog(w io.Writer, asJSON bool) *slog.Logger {
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(env.Stderr, nil))
+		return slog.New(slog.NewJSONHandler(w, nil))
 	}
-	return slog.New(slog.NewTextHandler(env.Stderr, nil))
+	return slog.New(slog.NewTextHandler(w, nil))
 }
 
 // describeOffers says what a machine offers in a line.

@@ -16,6 +16,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/git"
 	"pawl/internal/page"
+	"pawl/objective/devices"
 )
 
 // baselineOptions is the command line of pawl baseline; each subcommand has some of
@@ -29,14 +30,11 @@ type baselineOptions struct {
 }
 
 func BaselineCommand(env console.Environment) *cli.Command {
-	var o baselineOptions
-	alone := func(do func(console.Environment, baselineOptions) error) cli.ActionFunc {
-		return console.Alone(func(context.Context) error { return do(env, o) })
-	}
-	action := func(do func(context.Context, console.Environment, baselineOptions) error) cli.ActionFunc {
+	o := baselineOptions{Common: console.In(env)}
+	action := func(do func(context.Context) error) cli.ActionFunc {
 		return func(c *cli.Context) error {
 			o.kernels = c.Args().Slice()
-			return do(c.Context, env, o)
+			return do(c.Context)
 		}
 	}
 	return &cli.Command{
@@ -48,7 +46,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 				Description: console.Details("Prints the baseline of each kernel.", "pawl baseline show --json", "0 done",
 					"2 no baseline", "3 it cannot be used", "64 usage"),
 				Flags:  append(o.Flags("json"), console.BaselineFlag(&o.baseline)),
-				Action: alone(showBaseline),
+				Action: console.Alone(o.showBaseline),
 			},
 			{
 				Name: "history", Usage: "print every gate run and acceptance, or draw the trend",
@@ -57,7 +55,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 					"3 internal or environment error", "64 usage"),
 				Flags: append(o.Flags("json"), console.BaselineFlag(&o.baseline),
 					console.Text("svg", &o.svg, "", "draw the trend into this `FILE`")),
-				Action: alone(showHistory),
+				Action: console.Alone(o.showHistory),
 			},
 			{
 				Name: "accept", Usage: "make the last results the baseline, with a reason", ArgsUsage: "[KERNEL...]",
@@ -72,7 +70,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 						"the `FOLDER` with the results of a run, such as CI's artifact"),
 					console.Switch("release", &o.release, "erosion is measured against this from now on"),
 				},
-				Action: action(acceptBaseline),
+				Action: action(o.acceptBaseline),
 			},
 			{
 				Name: "remove", Usage: "take a kernel out of the baseline, with a reason", ArgsUsage: "KERNEL...",
@@ -82,7 +80,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 					`pawl baseline remove scale --reason "replaced by the library's"`,
 					"0 removed", "3 internal or environment error", "64 usage"),
 				Flags:  []cli.Flag{console.BaselineFlag(&o.baseline), reasonFlag(&o.reason)},
-				Action: action(removeFromBaseline),
+				Action: action(o.removeFromBaseline),
 			},
 			{
 				Name: "merge", Usage: "join two baselines, as a merge driver of git", ArgsUsage: "BASE OURS THEIRS",
@@ -92,106 +90,93 @@ func BaselineCommand(env console.Environment) *cli.Command {
 						"results/baseline.json merge=pawl.",
 					"pawl baseline merge base.json ours.json theirs.json",
 					"0 merged", "3 a file cannot be used, nothing was written", "64 usage"),
-				Action: action(mergeBaselines),
+				Action: action(o.mergeBaselines),
 			},
 		},
 	}
 }
 
-func mergeBaselines(_ context.Context, env console.Environment, o baselineOptions) error {
+func (o *baselineOptions) mergeBaselines(context.Context) error {
 	if len(o.kernels) != 3 {
 		return console.Usagef("three files are merged: pawl baseline merge BASE OURS THEIRS")
 	}
 	chosen, err := ratchet.Merge(o.kernels[0], o.kernels[1], o.kernels[2])
 	for _, choice := range chosen {
-		fmt.Fprintf(env.Stderr, "pawl: %s\n", escape.Line(choice))
+		fmt.Fprintf(o.Stderr, "pawl: %s\n", escape.Line(choice))
 	}
 	return err
 }
 
-// noBaseline is the answer where there is no file.
-func noBaseline(o baselineOptions) error {
-	return console.Nothingf("there is no %s; pawl gate makes one", o.baseline)
-}
-
-func showBaseline(env console.Environment, o baselineOptions) error {
+func (o *baselineOptions) showBaseline(context.Context) error {
 	f, err := ratchet.Baseline(o.baseline)
 	if err != nil {
 		return err
 	}
 	if f == nil {
-		return noBaseline(o)
+		return devices.Nothingf("there is no %s; pawl gate makes one", o.baseline)
 	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl baseline show", 2, f)
-	}
-	var rows [][]string
-	for _, e := range f.Entries {
-		state := ""
-		if e.Unproven {
-			state = "unproven"
+	return o.Show("pawl baseline show", 2, f, func(w io.Writer) {
+		var rows [][]string
+		for _, e := range f.Entries {
+			state := ""
+			if e.Unproven {
+				state = "unproven"
+			}
+			if e.Provisional != nil {
+				state = strings.TrimSpace(state + " provisional gain " + page.Change(e.Provisional.Gain))
+			}
+			rows = append(rows, []string{
+				e.Kernel, e.Workload, e.Type, e.Objective.Text(e.Median),
+				e.Objective.Interval(e.Interval),
+				page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point, state,
+			})
 		}
-		if e.Provisional != nil {
-			state = strings.TrimSpace(state + " provisional gain " + page.Change(e.Provisional.Gain))
+		page.Table(w,
+			[]string{"kernel", "workload", "type", "median", "95 % interval", "CV without drift", "measured", "device",
+				"point", ""}, rows)
+		for _, e := range f.Entries {
+			for _, a := range e.Accepted {
+				fmt.Fprintf(w, "accepted %s by %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"),
+					escape.Line(cmp.Or(a.By, "somebody")), a.Kernel, a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To),
+					escape.Line(a.Reason))
+			}
 		}
-		rows = append(rows, []string{
-			e.Kernel, e.Workload, e.Type, e.Objective.Text(e.Median),
-			e.Objective.Interval(e.Interval),
-			page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point, state,
-		})
-	}
-	if err := page.Table(env.Stdout,
-		[]string{"kernel", "workload", "type", "median", "95 % interval", "CV without drift", "measured", "device",
-			"point", ""}, rows); err != nil {
-		return err
-	}
-	for _, e := range f.Entries {
-		for _, a := range e.Accepted {
-			fmt.Fprintf(env.Stdout, "accepted %s by %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"),
-				escape.Line(cmp.Or(a.By, "somebody")), a.Kernel, a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To),
-				escape.Line(a.Reason))
-		}
-	}
-	return nil
+	})
 }
 
-func showHistory(env console.Environment, o baselineOptions) error {
+func (o *baselineOptions) showHistory(context.Context) error {
 	path, events, damaged, err := ratchet.History(o.baseline)
 	if err != nil {
 		return err
 	}
 	if damaged > 0 {
-		fmt.Fprintf(env.Stderr, "pawl: %d lines of %s cannot be read and are left out\n", damaged, path)
+		fmt.Fprintf(o.Stderr, "pawl: %d lines of %s cannot be read and are left out\n", damaged, path)
 	}
 	if len(events) == 0 {
-		return console.Nothingf("no gate run in %s; pawl gate makes one", path)
+		return devices.Nothingf("no gate run in %s; pawl gate makes one", path)
 	}
 	trends := reporting.Trends(events)
 	if o.svg != "" {
 		if err := page.WriteFile(o.svg, func(w io.Writer) error { return reporting.TrendSVG(w, trends) }); err != nil {
 			return err
 		}
-		fmt.Fprintf(env.Stderr, "wrote %s\n", o.svg)
+		fmt.Fprintf(o.Stderr, "wrote %s\n", o.svg)
 	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl baseline history", 1, page.List("events", events))
-	}
-	if err := printHistory(env, trends); err != nil {
-		return err
-	}
-	for _, e := range events { // what nothing was measured for
-		if e.Decision() && e.Median == 0 {
-			fmt.Fprintf(env.Stdout, "%s %s by %s: %s: %s\n", e.Verdict, e.Time.Format("2006-01-02 15:04"),
-				escape.Line(cmp.Or(e.By, "somebody")), escape.Line(strings.TrimSpace(e.Kernel+" "+e.Workload)),
-				escape.Line(e.Reason))
+	return o.Show("pawl baseline history", 1, page.List("events", events), func(w io.Writer) {
+		printTrends(w, trends)
+		for _, e := range events { // what nothing was measured for
+			if e.Decision() && e.Median == 0 {
+				fmt.Fprintf(w, "%s %s by %s: %s: %s\n", e.Verdict, e.Time.Format("2006-01-02 15:04"),
+					escape.Line(cmp.Or(e.By, "somebody")), escape.Line(strings.TrimSpace(e.Kernel+" "+e.Workload)),
+					escape.Line(e.Reason))
+			}
 		}
-	}
-	return nil
+	})
 }
 
-func printHistory(env console.Environment, trends []reporting.Trend) error {
+func printTrends(w io.Writer, trends []reporting.Trend) {
 	for _, t := range trends {
-		fmt.Fprintf(env.Stdout, "%s\n", t.Key)
+		fmt.Fprintf(w, "%s\n", t.Key)
 		var rows [][]string
 		for i, e := range t.Events {
 			mark := ""
@@ -210,12 +195,9 @@ func printHistory(env console.Environment, trends []reporting.Trend) error {
 				[]string{e.Time.Format("2006-01-02 15:04"), fmt.Sprintf("%.12s", commit), e.Objective.Text(e.Median), change,
 					string(e.Verdict), mark})
 		}
-		if err := page.Table(env.Stdout, []string{"time", "commit", "median", "change", "verdict", ""}, rows); err != nil {
-			return err
-		}
-		fmt.Fprintln(env.Stdout)
+		page.Table(w, []string{"time", "commit", "median", "change", "verdict", ""}, rows)
+		fmt.Fprintln(w)
 	}
-	return nil
 }
 
 func reasonFlag(to *string) cli.Flag {
@@ -223,10 +205,10 @@ func reasonFlag(to *string) cli.Flag {
 }
 
 // decision is what a person has decided, with who it is: the actor of a job, or git's identity.
-func decision(ctx context.Context, env console.Environment, o baselineOptions) (ratchet.Acceptance, error) {
+func (o *baselineOptions) decision(ctx context.Context) (ratchet.Acceptance, error) {
 	a := ratchet.Acceptance{
 		Baseline: o.baseline, From: o.from, Kernels: o.kernels, Reason: strings.TrimSpace(o.reason), Release: o.release,
-		By: cmp.Or(env.Getenv("GITHUB_ACTOR"), git.Who(ctx, ".")),
+		By: cmp.Or(o.Getenv("GITHUB_ACTOR"), git.Who(ctx, ".")),
 	}
 	if a.Reason == "" {
 		return a, console.Usagef("--reason is missing: say why, for those who come after")
@@ -234,8 +216,8 @@ func decision(ctx context.Context, env console.Environment, o baselineOptions) (
 	return a, nil
 }
 
-func acceptBaseline(ctx context.Context, env console.Environment, o baselineOptions) error {
-	a, err := decision(ctx, env, o)
+func (o *baselineOptions) acceptBaseline(ctx context.Context) error {
+	a, err := o.decision(ctx)
 	if err != nil {
 		return err
 	}
@@ -244,25 +226,25 @@ func acceptBaseline(ctx context.Context, env console.Environment, o baselineOpti
 		return err
 	}
 	if len(accepted) == 0 {
-		return console.Nothingf("nothing to accept in %s; pawl gate measures first", a.Results())
+		return devices.Nothingf("nothing to accept in %s; pawl gate measures first", a.Results())
 	}
 	for _, key := range accepted {
-		fmt.Fprintf(env.Stdout, "accepted %s\n", key)
+		fmt.Fprintf(o.Stdout, "accepted %s\n", key)
 	}
 	return nil
 }
 
-func removeFromBaseline(ctx context.Context, env console.Environment, o baselineOptions) error {
+func (o *baselineOptions) removeFromBaseline(ctx context.Context) error {
 	if len(o.kernels) == 0 {
 		return console.Usagef("which kernel? pawl baseline remove KERNEL --reason \"...\"")
 	}
-	a, err := decision(ctx, env, o)
+	a, err := o.decision(ctx)
 	if err != nil {
 		return err
 	}
 	removed, err := a.Remove()
 	for _, key := range removed {
-		fmt.Fprintf(env.Stdout, "removed %s\n", key)
+		fmt.Fprintf(o.Stdout, "removed %s\n", key)
 	}
 	return err
 }

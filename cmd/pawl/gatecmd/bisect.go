@@ -3,6 +3,8 @@ package gatecmd
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,19 +13,19 @@ import (
 	"pawl/gate/bisect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/objective/devices"
 )
 
 // bisectOptions are the flags of pawl gate bisect.
 type bisectOptions struct {
 	console.Common
 	ownPolicy
-	kernel    string
-	beside    cli.StringSlice
-	good, bad string
+	search bisect.Options
+	beside cli.StringSlice
 }
 
 func bisectCommand(env console.Environment) *cli.Command {
-	var o bisectOptions
+	o := bisectOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "bisect",
 		Usage:     "find the commit that made a kernel slower or wrong",
@@ -35,75 +37,45 @@ func bisectCommand(env console.Environment) *cli.Command {
 			"pawl gate bisect v1.2 HEAD --kernel kernels/softmax",
 			"0 found", "2 BAD is not worse than GOOD, or only skipped commits are left, which are named",
 			"3 internal or environment error", "64 usage", "130 stopped"),
-		Flags: append(append([]cli.Flag{
-			&cli.StringFlag{
-				Name:        "kernel",
-				Aliases:     []string{"k"},
-				Value:       ".",
-				Destination: &o.kernel,
-				Usage:       "the `FOLDER` of the kernel, in a git repository",
-			},
-			&cli.StringSliceFlag{
-				Name:        "beside",
-				Destination: &o.beside,
-				Usage:       "a further `PATH` of the repository that the kernel includes from; may be given again",
-			},
-		},
-			o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "order-seed", "run-timeout",
-				"compile-timeout",
-				"json")...), o.ownPolicy.flags()...),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) != 2 {
-				return console.Usagef("two commits are needed: pawl gate bisect GOOD BAD")
-			}
-			o.good, o.bad = arguments[0], arguments[1]
-			return runBisect(ctx, env, o)
-		}),
+		Flags: slices.Concat([]cli.Flag{
+			console.Text("kernel, k", &o.search.Kernel, ".", "the `FOLDER` of the kernel, in a git repository"),
+			console.List("beside", &o.beside, "",
+				"a further `PATH` of the repository that the kernel includes from; may be given again"),
+		}, o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "order-seed", "run-timeout",
+			"compile-timeout", "json"), o.ownPolicy.flags()),
+		Action: o.WithBuilder(o.runBisect),
 	}
 }
 
-func runBisect(ctx context.Context, env console.Environment, o bisectOptions) error {
-	p, err := o.read()
+func (o *bisectOptions) runBisect(ctx context.Context, b *devices.Builder, arguments []string) (err error) {
+	if len(arguments) != 2 {
+		return console.Usagef("two commits are needed: pawl gate bisect GOOD BAD")
+	}
+	s := o.search
+	s.Good, s.Bad, s.Beside = arguments[0], arguments[1], o.beside.Value()
+	s.Backend, s.Workload, s.At, s.Seed = o.Backend, o.Workload, o.At, o.Order()
+	if s.Policy, err = o.read(); err != nil {
+		return err
+	}
+	s.Begin = func(commits, changes int) {
+		fmt.Fprintf(o.Stderr, "%s after %s, %d of them change the kernel\n", page.Count(commits, "commit"),
+			escape.Line(s.Good), changes)
+	}
+	s.Finished = func(f bisect.Finding) {
+		fmt.Fprintf(o.Stderr, "%s %s: %s: %s\n", f.Hash[:12], escape.Line(f.Subject), f.Answer, escape.Line(f.Reason))
+	}
+	r, err := bisect.Run(ctx, b, s)
 	if err != nil {
 		return err
 	}
-	b, err := o.Builder(env)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	ctx, done := console.Stoppable(ctx, env)
-	defer done()
-	r, err := bisect.Run(ctx, b, bisect.Options{
-		Kernel: o.kernel, Beside: o.beside.Value(), Good: o.good, Bad: o.bad, Backend: o.Backend, Workload: o.Workload,
-		At: o.At, Policy: p, Seed: o.Order(),
-		Begin: func(commits, changes int) {
-			fmt.Fprintf(env.Stderr, "%s after %s, %d of them change the kernel\n", page.Count(commits, "commit"),
-				escape.Line(o.good), changes)
-		},
-		Finished: func(f bisect.Finding) {
-			fmt.Fprintf(env.Stderr, "%s %s: %s: %s\n", f.Hash[:12], escape.Line(f.Subject), f.Answer, escape.Line(f.Reason))
-		},
-	})
-	switch {
-	case ctx.Err() != nil:
-		fmt.Fprintln(env.Stderr, "stopped")
-		return console.Answer(console.ExitInterrupted)
-	case err != nil:
-		return err
-	case o.JSON:
-		err = page.JSON(env.Stdout, "pawl gate bisect", 1, r)
-	default:
-		printBisect(env, r)
-	}
+	err = o.Show("pawl gate bisect", 1, r, func(w io.Writer) { printBisect(w, r) })
 	if err == nil && !r.Found() {
 		return console.Answer(console.ExitNothing)
 	}
 	return err
 }
 
-func printBisect(env console.Environment, r *bisect.Result) {
-	w := env.Stdout
+func printBisect(w io.Writer, r *bisect.Result) {
 	what := "slower"
 	if r.Bad.Verdict == gate.Wrong {
 		what = "wrong"
@@ -119,7 +91,7 @@ func printBisect(env console.Environment, r *bisect.Result) {
 			len(r.Suspects))
 	}
 	for _, f := range r.Suspects {
-		printSuspect(env, f)
+		printSuspect(w, f)
 	}
 	before := "the good commit"
 	if b := r.Before; b != nil {
@@ -133,8 +105,7 @@ func printBisect(env console.Environment, r *bisect.Result) {
 		page.Count(r.Changes, "commit"), r.Good.Hash[:12])
 }
 
-func printSuspect(env console.Environment, f bisect.Finding) {
-	w := env.Stdout
+func printSuspect(w io.Writer, f bisect.Finding) {
 	fmt.Fprintf(w, "commit %s\ndate   %s\n       %s\n", f.Hash, f.Date.Format("2006-01-02 15:04:05 -0700"),
 		escape.Line(f.Subject))
 	if len(f.Parents) > 1 {

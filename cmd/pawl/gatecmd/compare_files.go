@@ -3,6 +3,7 @@ package gatecmd
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,13 +18,12 @@ import (
 // compareOptions is the command line of pawl compare.
 type compareOptions struct {
 	console.Common
-	files  []string
 	preset string // empty for the default
 	choice results.Choice
 }
 
 func CompareCommand(env console.Environment) *cli.Command {
-	var o compareOptions
+	o := compareOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "compare",
 		Usage:     "judge two result files that already exist",
@@ -43,15 +43,12 @@ func CompareCommand(env console.Environment) *cli.Command {
 			console.Text("unit", &o.choice.Unit, "",
 				"the `UNIT` of the times that --key names: ns, us, ms or s (default: what the name ends with, or ms)"),
 		),
-		Action: console.Action(func(_ context.Context, arguments []string) error {
-			o.files = arguments
-			return compareFiles(env, o)
-		}),
+		Action: console.Action(o.compareFiles),
 	}
 }
 
-func compareFiles(env console.Environment, o compareOptions) error {
-	if len(o.files) != 2 {
+func (o *compareOptions) compareFiles(_ context.Context, files []string) error {
+	if len(files) != 2 {
 		return console.Usagef("two files are compared: pawl compare BASE CANDIDATE")
 	}
 	p, err := preset(o.preset)
@@ -59,40 +56,27 @@ func compareFiles(env console.Environment, o compareOptions) error {
 		return err
 	}
 	var sides [2][]results.Series
-	for i, path := range o.files {
+	for i, path := range files {
 		if sides[i], err = results.Read(path, o.choice); err != nil {
 			return err
 		}
 	}
 	r := ratchet.CompareFiles(sides[0], sides[1], p)
-	if o.JSON {
-		err = page.JSON(env.Stdout, "pawl compare", 1, r)
-	} else {
-		err = printCompared(env, r)
-	}
-	if err != nil {
+	if err := o.Show("pawl compare", 1, r, func(w io.Writer) { printCompared(w, r) }); err != nil {
 		return err
 	}
 	return console.Answered(compareCode(r))
 }
 
-func printCompared(env console.Environment, r *reporting.Report) error {
-	var rows [][]string
+func printCompared(w io.Writer, r *reporting.Report) {
+	page.Table(w, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"},
+		reporting.Rows(r.Results, plain, "kernel", "baseline", "current", "change", "95 % interval", "δ", "p", "verdict"))
 	for _, s := range r.Results {
-		c := s.Cells()
-		rows = append(rows, []string{s.Kernel, c.Baseline, c.Current, c.Change, c.Interval, c.Delta, c.P, string(s.Verdict)})
-	}
-	if err := page.Table(env.Stdout, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"},
-		rows); err != nil {
-		return err
-	}
-	for _, s := range r.Results {
-		fmt.Fprintf(env.Stdout, "\n%s: %s.\n", s.Verdict, escape.Line(s.Reason))
+		fmt.Fprintf(w, "\n%s: %s.\n", s.Verdict, escape.Line(s.Reason))
 		for _, note := range s.Notes {
-			fmt.Fprintf(env.Stdout, "Note: %s.\n", escape.Line(note))
+			fmt.Fprintf(w, "Note: %s.\n", escape.Line(note))
 		}
 	}
-	fmt.Fprintln(env.Stdout,
+	fmt.Fprintln(w,
 		"\nPositive means faster. The sides were not measured together: pawl gate does that, and sees smaller differences.")
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,7 +30,6 @@ import (
 // options are the flags of pawl gate.
 type options struct {
 	console.GateFlags
-	kernels               []string
 	dryRun, failUndecided bool
 	budget                time.Duration
 	shard                 int
@@ -37,7 +37,7 @@ type options struct {
 }
 
 func Command(env console.Environment) *cli.Command {
-	var o options
+	o := options{GateFlags: console.GateFlags{Common: console.In(env)}}
 	return &cli.Command{
 		Name:      "gate",
 		Usage:     "compare kernels with their baseline: wrong or slower fails, faster moves it",
@@ -89,50 +89,50 @@ func Command(env console.Environment) *cli.Command {
 			console.Switch("fail-undecided", &o.failUndecided, "fail where nothing could be decided about what is not new")),
 		Subcommands: []*cli.Command{bisectCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			o.kernels = arguments
 			if o.On == "" && o.Farm != "" {
 				return console.Usagef("--farm is for a farm: --on LABEL says which of its machines")
 			}
 			if o.Study > 0 {
-				return runStudy(ctx, env, o)
+				return o.runStudy(ctx, arguments)
 			}
-			return runGate(ctx, env, o)
+			return o.runGate(ctx, arguments)
 		}),
 	}
 }
 
-func runGate(ctx context.Context, env console.Environment, o options) error {
-	rules, err := console.ReadPolicy(o.Policy, o.kernels)
+func (o *options) runGate(ctx context.Context, kernels []string) error {
+	rules, err := console.ReadPolicy(o.Policy, kernels)
 	if err != nil {
-		return problem(env, o, err)
+		return o.problem(err)
 	}
 	rules = rules.At(o.Workload, o.At)
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := o.Stoppable(ctx)
 	defer done()
-	b, setting, end, err := o.Setting(ctx, env)
+	b, setting, end, err := o.Setting(ctx)
 	if err != nil {
-		return problem(env, o, err)
+		return o.problem(err)
 	}
 	defer end()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
 		Setting: setting, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName),
 		Within: o.budget, Shard: o.shard, Join: o.join,
-		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend,
+		Partial: len(kernels) > 0 || o.Workload != "", Backend: o.Backend,
 		DryRun: o.dryRun || o.At != "", Strict: o.failUndecided, Flags: o.repeated(), Exit: gateCode,
-		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Until,
+		Cost: runner.FromEnvironment(o.Getenv, o.Notice).Until,
 		Finished: func(s reporting.Result) {
-			fmt.Fprintf(env.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
+			fmt.Fprintf(o.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},
-		Warn: func(sentence string) { fmt.Fprintf(env.Stderr, "pawl: %s\n", escape.Line(sentence)) },
+		Warn: func(sentence string) { fmt.Fprintf(o.Stderr, "pawl: %s\n", escape.Line(sentence)) },
 	})
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(env.Stderr, "stopped; the baseline is as it was")
+		fmt.Fprintln(o.Stderr, "stopped; the baseline is as it was")
 		return console.Answer(console.ExitInterrupted)
 	case r == nil || len(r.Results) == 0:
-		return problem(env, o, err)
+		return o.problem(err)
 	}
-	if err := errors.Join(err, stepSummary(env, r), printGate(env, o, r, written)); err != nil {
+	if err := errors.Join(err, o.stepSummary(r),
+		o.Print(r.JSON, func(w io.Writer) { printGate(w, o.Baseline, r, written) })); err != nil {
 		return err
 	}
 	return console.Answered(r.Exit)
@@ -140,13 +140,13 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 
 // problem tells a job why nothing was compared, on its page and by a report that the comment is made
 // from. At a desk the error is enough, and the report of the last run stays.
-func problem(env console.Environment, o options, err error) error {
-	if err == nil || env.Getenv("GITHUB_STEP_SUMMARY") == "" {
+func (o *options) problem(err error) error {
+	if err == nil || o.Getenv("GITHUB_STEP_SUMMARY") == "" {
 		return err
 	}
 	r := &reporting.Report{Time: time.Now().UTC(), Problem: escape.Line(err.Error()), Exit: console.ExitMachinery}
 	_, failed := reporting.WriteAll(filepath.Dir(o.Baseline), r)
-	return errors.Join(err, failed, stepSummary(env, r))
+	return errors.Join(err, failed, o.stepSummary(r))
 }
 
 // repeated are the flags of the command that repeats one comparison.
@@ -168,27 +168,16 @@ func (o options) repeated() []string {
 }
 
 // stepSummary appends to the file that the CI server shows, where there is one.
-func stepSummary(env console.Environment, r *reporting.Report) error {
+func (o *options) stepSummary(r *reporting.Report) error {
 	var text strings.Builder
-	return errors.Join(reporting.StepSummary(&text, r), ci.Summarise(env.Getenv("GITHUB_STEP_SUMMARY"), text.String()),
-		ci.Output(env.Getenv("GITHUB_OUTPUT"), "headline", reporting.PlainHeadline(r)))
+	return errors.Join(reporting.StepSummary(&text, r), ci.Summarise(o.Getenv("GITHUB_STEP_SUMMARY"), text.String()),
+		ci.Output(o.Getenv("GITHUB_OUTPUT"), "headline", reporting.PlainHeadline(r)))
 }
 
-func printGate(env console.Environment, o options, r *reporting.Report, written []string) error {
-	w := env.Stdout
-	if o.JSON {
-		return r.JSON(w)
-	}
+func printGate(w io.Writer, baseline string, r *reporting.Report, written []string) {
 	fmt.Fprintf(w, "%s\n\n", reporting.PlainHeadline(r))
-	var rows [][]string
-	for _, s := range r.Results {
-		c := s.Cells()
-		rows = append(rows, []string{s.Config(), c.Baseline, c.Current, c.Change, c.Interval, c.P95, string(s.Verdict)})
-	}
-	if err := page.Table(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"},
-		rows); err != nil {
-		return err
-	}
+	columns := []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}
+	page.Table(w, columns, reporting.Rows(r.Results, plain, columns...))
 	fmt.Fprintln(w)
 	for _, s := range r.Results {
 		fmt.Fprintf(w, "%s: %s\n", s.Config(), escape.Line(s.Reason))
@@ -203,13 +192,15 @@ func printGate(env console.Environment, o options, r *reporting.Report, written 
 		fmt.Fprintln(w, r.Cost)
 	}
 	if r.Updated {
-		fmt.Fprintf(w, "moved the baseline %s\n", o.Baseline)
+		fmt.Fprintf(w, "moved the baseline %s\n", baseline)
 	}
 	for _, path := range written {
 		fmt.Fprintf(w, "wrote %s\n", path)
 	}
-	return nil
 }
+
+// plain leaves text to the table, which escapes it.
+func plain(text string) string { return text }
 
 // presetFlag chooses a policy where no file is asked for.
 func presetFlag(to *string) cli.Flag {

@@ -2,39 +2,33 @@ package gatecmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"pawl/cmd/pawl/console"
 	"pawl/gate/winner"
 	"pawl/internal/escape"
-	"pawl/internal/page"
 	"pawl/studies"
 	study "pawl/studies/report"
 )
 
 // runStudy holds the winner of a study, or another point, to the baseline.
-func runStudy(ctx context.Context, env console.Environment, o options) error {
-	kernel, err := console.AtMostOne(o.kernels, "kernel")
+func (o *options) runStudy(ctx context.Context, kernels []string) error {
+	kernel, err := console.AtMostOne(kernels, "kernel")
 	if err != nil {
 		return err
 	}
-	store, err := console.OpenStudies(ctx, env, o.Common)
+	store, err := o.OpenStudies(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := o.Stoppable(ctx)
 	defer done()
-	outcome, err := o.HoldWinner(ctx, env, store, kernel)
+	outcome, err := o.HoldWinner(ctx, store, kernel)
 	switch {
-	case errors.As(err, new(*winner.NoWinnerError)):
-		return console.Nothingf("%w", err)
-	case errors.Is(err, studies.ErrNoStudy):
-		return console.Usagef("%w; see pawl studies list", err)
 	case err != nil && ctx.Err() != nil:
-		fmt.Fprintln(env.Stderr, "stopped; nothing was recorded, and the baseline is as it was")
+		fmt.Fprintln(o.Stderr, "stopped; nothing was recorded, and the baseline is as it was")
 		return console.Answer(console.ExitInterrupted)
 	case err != nil:
 		return err
@@ -43,9 +37,7 @@ func runStudy(ctx context.Context, env console.Environment, o options) error {
 	if err != nil {
 		return err
 	}
-	if !o.JSON {
-		printWinner(env.Stdout, outcome, files)
-	} else if err := page.JSON(env.Stdout, "pawl gate winner", 1, outcome); err != nil {
+	if err := o.Show("pawl gate winner", 1, outcome, func(w io.Writer) { printWinner(w, outcome, files) }); err != nil {
 		return err
 	}
 	return console.Answered(winnerCode(outcome.Gating.Standing, o.failUndecided))

@@ -19,14 +19,13 @@ import (
 // rivalsOptions are the flags of pawl rivals.
 type rivalsOptions struct {
 	console.Common
-	points          cli.StringSlice
-	rounds, samples int
-	patience        time.Duration
-	results         string
+	race    rivals.Options
+	points  cli.StringSlice
+	results string
 }
 
 func RivalsCommand(env console.Environment) *cli.Command {
-	var o rivalsOptions
+	o := rivalsOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "rivals",
 		Usage:     "measure a kernel beside other programs that do the same",
@@ -39,44 +38,25 @@ func RivalsCommand(env console.Environment) *cli.Command {
 			"0 no rival is faster", "1 a rival is faster than the kernel's best point", "2 no rival could be measured",
 			"3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "order-seed", "out", "db", "cache", "json",
-			"run-timeout",
-			"compile-timeout"),
-			&cli.StringFlag{
-				Name:        "workload",
-				Aliases:     []string{"w"},
-				Destination: &o.Workload,
-				DefaultText: "the manifest's first",
-				Usage:       "the `NAMES` of workloads, separated by commas, or all",
-			},
-			&cli.StringSliceFlag{
-				Name:        "at",
-				Destination: &o.points,
-				DefaultText: "the last study's winner, and the default",
-				Usage:       "a `POINT` of the kernel to measure; may be given again",
-			},
-			console.Number("rounds", &o.rounds, 1, 10, "how often every side is measured"),
-			console.Number("samples", &o.samples, 1, 20, "how many samples each gives in a round"),
-			console.Time("answer-timeout", &o.patience, 2*time.Minute, "how long a rival may take for one answer"),
+			"run-timeout", "compile-timeout", "workloads"),
+			console.List("at", &o.points, "the last study's winner, and the default",
+				"a `POINT` of the kernel to measure; may be given again"),
+			console.Number("rounds", &o.race.Rounds, 1, 10, "how often every side is measured"),
+			console.Number("samples", &o.race.Samples, 1, 20, "how many samples each gives in a round"),
+			console.Time("answer-timeout", &o.race.Patience, 2*time.Minute, "how long a rival may take for one answer"),
 			console.Text("results", &o.results, "results/rivals.json", "the `FILE` for the raw samples")),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			kernel, err := console.KernelName(arguments)
-			if err != nil {
-				return err
-			}
-			return runRivals(ctx, env, o, kernel)
-		}),
+		Action: o.WithBuilder(o.runRivals),
 	}
 }
 
-func runRivals(ctx context.Context, env console.Environment, o rivalsOptions, kernel string) error {
-	b, err := o.Builder(env)
+func (o *rivalsOptions) runRivals(ctx context.Context, b *devices.Builder, arguments []string) error {
+	kernel, err := console.KernelName(arguments)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	workloads := []string{o.Workload}
 	if o.Workload != "" {
-		if workloads, err = tune.Workloads(ctx, o.Tools(env), kernel, o.Backend, o.Workload); err != nil {
+		if workloads, err = tune.Workloads(ctx, o.Tools(), kernel, o.Backend, o.Workload); err != nil {
 			return err
 		}
 	}
@@ -85,66 +65,56 @@ func runRivals(ctx context.Context, env console.Environment, o rivalsOptions, ke
 		return err
 	}
 	if len(k.Rivals) == 0 {
-		return console.Nothingf("kernel %s names no rivals: its manifest may, see docs/rivals.md", k.Name)
+		return devices.Nothingf("kernel %s names no rivals: its manifest may, see docs/rivals.md", k.Name)
 	}
 	if why := rivals.Impossible(k); why != "" {
-		return console.Nothingf("kernel %s cannot be measured beside others: %s", k.Name, why)
+		return devices.Nothingf("kernel %s cannot be measured beside others: %s", k.Name, why)
 	}
-	ctx, done := console.Stoppable(ctx, env)
-	defer done()
 	var results []*rivals.Result
 	for _, workload := range workloads {
 		target, err := devices.NewTarget(k, workload)
 		if err != nil {
 			return err
 		}
-		r, err := o.race(ctx, env, b, target)
-		switch {
-		case ctx.Err() != nil:
-			return console.Answer(console.ExitInterrupted)
-		case err != nil:
+		r, err := o.measure(ctx, b, target)
+		if err != nil {
 			return err
 		}
 		if results = append(results, r); !o.JSON {
-			if err := printRivals(env.Stdout, r); err != nil {
-				return err
-			}
+			printRivals(o.Stdout, r)
 		}
 		// After each, so that a later one loses nothing.
 		if err := page.WriteFile(o.results, func(w io.Writer) error { return rivalsJSON(w, results) }); err != nil {
 			return fmt.Errorf("the results: %w", err)
 		}
 	}
-	if o.JSON {
-		if err := rivalsJSON(env.Stdout, results); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintf(env.Stdout, "wrote %s\n", o.results)
+	if !o.JSON {
+		fmt.Fprintf(o.Stdout, "wrote %s\n", o.results)
+	} else if err := rivalsJSON(o.Stdout, results); err != nil {
+		return err
 	}
 	return rivalsAnswer(results)
 }
 
-// race measures on one workload.
-func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *devices.Builder,
+// measure measures on one workload.
+func (o *rivalsOptions) measure(ctx context.Context, b *devices.Builder,
 	target devices.Target) (*rivals.Result, error) {
-	points, err := o.chosen(ctx, env, target)
+	points, err := o.chosen(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	show, clear := console.ProgressLine(env.Stderr)
+	show, clear := console.ProgressLine(o.Stderr)
 	defer clear()
-	r, err := rivals.Run(ctx, b, rivals.Options{
-		Kernel: target.Kernel, Workload: target.Workload.Name, Points: points, Rounds: o.rounds, Samples: o.samples,
-		Seed: o.Order(), Patience: o.patience,
-		Observe: func(round, rounds int) {
-			show(fmt.Sprintf("%s: round %d of %d", target.Workload.Name, round+1, rounds))
-		},
-	})
+	race := o.race
+	race.Kernel, race.Workload, race.Points, race.Seed = target.Kernel, target.Workload.Name, points, o.Order()
+	race.Observe = func(round, rounds int) {
+		show(fmt.Sprintf("%s: round %d of %d", target.Workload.Name, round+1, rounds))
+	}
+	r, err := rivals.Run(ctx, b, race)
 	if err != nil || points[0].Study == 0 {
 		return r, err
 	}
-	store, err := console.OpenStudies(ctx, env, o.Common)
+	store, err := o.OpenStudies(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +142,7 @@ func rivalsAnswer(results []*rivals.Result) error {
 }
 
 // chosen returns the points that the flags name, or the last winner and the default.
-func (o rivalsOptions) chosen(ctx context.Context, env console.Environment,
-	target devices.Target) (points []rivals.Point, err error) {
+func (o *rivalsOptions) chosen(ctx context.Context, target devices.Target) (points []rivals.Point, err error) {
 	for i, at := range o.points.Value() {
 		points = append(points, rivals.Point{Name: fmt.Sprintf("ours %d", i+1), At: at})
 	}
@@ -181,9 +150,9 @@ func (o rivalsOptions) chosen(ctx context.Context, env console.Environment,
 		return points, nil
 	}
 	points = []rivals.Point{{Name: "default"}}
-	store, err := console.OpenStudies(ctx, env, o.Common)
-	if errors.As(err, new(console.Nothing)) {
-		env.Notice("no study has tuned this kernel yet: using the default point (pawl tune finds a better one)")
+	store, err := o.OpenStudies(ctx)
+	if errors.As(err, new(*devices.NothingError)) {
+		o.Notice("no study has tuned this kernel yet: using the default point (pawl tune finds a better one)")
 		return points, nil
 	}
 	if err != nil {
@@ -197,7 +166,7 @@ func (o rivalsOptions) chosen(ctx context.Context, env console.Environment,
 	return append([]rivals.Point{*tuned}, points...), nil
 }
 
-func printRivals(w io.Writer, r *rivals.Result) error {
+func printRivals(w io.Writer, r *rivals.Result) {
 	fmt.Fprintf(w, "%s, workload %s, on %s\n\n", r.Kernel, r.Workload, r.Environment.Device)
 	var rows [][]string
 	for i, s := range r.Sides {
@@ -213,10 +182,7 @@ func printRivals(w io.Writer, r *rivals.Result) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := page.Table(w, []string{"", "median", "95 % interval", "our best is", "95 % interval", ""}, rows); err !=
-		nil {
-		return err
-	}
+	page.Table(w, []string{"", "median", "95 % interval", "our best is", "95 % interval", ""}, rows)
 	fmt.Fprintf(w,
 		"\nThe same inputs for all; rounds interleaved; results of rivals checked against the kernel's reference.\n")
 	for _, s := range r.Sides {
@@ -225,5 +191,4 @@ func printRivals(w io.Writer, r *rivals.Result) error {
 		}
 	}
 	fmt.Fprintln(w)
-	return nil
 }

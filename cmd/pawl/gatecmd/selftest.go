@@ -1,8 +1,10 @@
 package gatecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,13 +24,12 @@ import (
 type selftestOptions struct {
 	console.Common
 	ownPolicy
-	kernel      string
-	comparisons int    // per slowdown
-	slowdowns   string // percentages, separated by commas
+	test      ratchet.SelfTest
+	slowdowns string // percentages, separated by commas
 }
 
 func selftestCommand(env console.Environment) *cli.Command {
-	var o selftestOptions
+	o := selftestOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "selftest",
 		Usage:     "slow a kernel by known shares and count the verdicts, on this machine",
@@ -39,70 +40,45 @@ func selftestCommand(env console.Environment) *cli.Command {
 			"pawl gate selftest matmul --comparisons 20 --slowdowns 0,3,10",
 			"0 done", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(append(o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "order-seed",
-			"run-timeout",
-			"compile-timeout", "json"), o.ownPolicy.flags()...),
-			console.Number("comparisons", &o.comparisons, 1, 20, "how many comparisons per slowdown"),
+			"run-timeout", "compile-timeout", "json"), o.ownPolicy.flags()...),
+			console.Number("comparisons", &o.test.Comparisons, 1, 20, "how many comparisons per slowdown"),
 			console.Text("slowdowns", &o.slowdowns, "0,1,2,3,5,10", "the `PERCENTAGES` to inject")),
-		Action: console.Action(func(ctx context.Context, arguments []string) (err error) {
-			if o.kernel, err = console.KernelName(arguments); err != nil {
-				return err
-			}
-			return selftest(ctx, env, o)
-		}),
+		Action: o.WithBuilder(o.selftest),
 	}
 }
 
-func selftest(ctx context.Context, env console.Environment, o selftestOptions) error {
-	p, err := o.read()
+func (o *selftestOptions) selftest(ctx context.Context, b *devices.Builder, arguments []string) (err error) {
+	s := o.test
+	if s.Policy, err = o.read(); err != nil {
+		return err
+	}
+	if s.Slowdowns, err = percentages(o.slowdowns); err != nil {
+		return err
+	}
+	t, err := o.Target(ctx, b.Machine, arguments)
 	if err != nil {
 		return err
 	}
-	shares, err := percentages(o.slowdowns)
-	if err != nil {
-		return err
+	s.Kernel, s.Workload, s.At, s.Seed = t.Kernel, t.Workload.Name, o.At, o.Order()
+	s.Observe = func(n int, verdicts []string) {
+		fmt.Fprintf(o.Stderr, "%d of %d comparisons per slowdown: %s\n", n, s.Comparisons, strings.Join(verdicts, "; "))
 	}
-	b, err := o.Builder(env)
-	if err != nil {
-		return err
+	rows, failed := s.Run(ctx, b)
+	if failed != nil && ctx.Err() == nil {
+		return failed
 	}
-	defer b.Close()
-	k, err := b.Machine.Load(ctx, o.kernel, o.Backend)
-	if err != nil {
-		return err
-	}
-	t, err := devices.NewTarget(k, o.Workload)
-	if err != nil {
-		return err
-	}
-	ctx, done := console.Stoppable(ctx, env)
-	defer done()
-	rows, err := ratchet.SelfTest{
-		Kernel: k, Workload: t.Workload.Name, At: o.At, Slowdowns: shares, Comparisons: o.comparisons, Policy: p,
-		Seed: o.Order(),
-		Observe: func(n int, verdicts []string) {
-			fmt.Fprintf(env.Stderr, "%d of %d comparisons per slowdown: %s\n", n, o.comparisons, strings.Join(verdicts, "; "))
-		},
-	}.Run(ctx, b)
-	if err != nil && ctx.Err() == nil {
-		return err
-	}
-	if o.JSON {
-		err = page.JSON(env.Stdout, "pawl gate selftest", 1, page.List("rows", rows))
-	} else {
-		fmt.Fprintf(env.Stdout, "%s, workload %s; in brackets the 95 %% interval of a rate\n\n", k.Name, t.Workload.Name)
-		err = printSelftest(env, rows)
-	}
-	if err == nil && ctx.Err() != nil {
-		return console.Answer(console.ExitInterrupted) // with what there is
-	}
-	return err
+	err = o.Show("pawl gate selftest", 1, page.List("rows", rows), func(w io.Writer) {
+		fmt.Fprintf(w, "%s, workload %s; in brackets the 95 %% interval of a rate\n\n", s.Kernel.Name, s.Workload)
+		printSelftest(w, rows)
+	})
+	return cmp.Or(err, failed) // stopped, with what there is
 }
 
 // selftestVerdicts are those that a comparison of two working kernels can have.
 var selftestVerdicts = []gate.Verdict{gate.Regression, gate.Improvement, gate.Maintained, gate.NoDifference,
 	gate.Inconclusive}
 
-func printSelftest(env console.Environment, rows []ratchet.SelfTestRow) error {
+func printSelftest(w io.Writer, rows []ratchet.SelfTestRow) {
 	header := []string{"slowdown", "comparisons"}
 	for _, verdict := range selftestVerdicts {
 		header = append(header, string(verdict))
@@ -121,15 +97,12 @@ func printSelftest(env console.Environment, rows []ratchet.SelfTestRow) error {
 		}
 		table = append(table, append(row, fmt.Sprintf("%.1f s", seconds)))
 	}
-	if err := page.Table(env.Stdout, header, table); err != nil {
-		return err
-	}
+	page.Table(w, header, table)
 	for _, r := range rows {
 		for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
-			fmt.Fprintf(env.Stdout, "inconclusive at %g %%: %s, %d times\n", 100*r.Slowdown, reason, r.Reasons[reason])
+			fmt.Fprintf(w, "inconclusive at %g %%: %s, %d times\n", 100*r.Slowdown, reason, r.Reasons[reason])
 		}
 	}
-	return nil
 }
 
 // percentages reads numbers such as 0,1,2.5.

@@ -3,6 +3,7 @@ package gatecmd
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -43,14 +44,12 @@ func (o ownPolicy) read() (gate.Policy, error) {
 type simulateOptions struct {
 	console.Common
 	ownPolicy
-	comparisons int
-	seed        uint64
-	most        float64 // per cent
-	slowdown    float64 // per cent
+	simulation     simulated.Options
+	most, slowdown float64 // per cent
 }
 
 func simulateCommand(env console.Environment) *cli.Command {
-	var o simulateOptions
+	o := simulateOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:  "simulate",
 		Usage: "count false alarms on simulated machines with the faults of real ones",
@@ -64,40 +63,35 @@ func simulateCommand(env console.Environment) *cli.Command {
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
 		Flags: append(append(o.Common.Flags("json"), o.ownPolicy.flags()...),
-			console.Number("comparisons", &o.comparisons, 1, 200, "how many comparisons per machine"),
+			console.Number("comparisons", &o.simulation.Comparisons, 1, 200, "how many comparisons per machine"),
 			&cli.Float64Flag{
 				Name:        "slowdown",
 				Value:       10,
 				Destination: &o.slowdown,
 				Usage:       "the real slowdown to be found in rounds, a `PERCENTAGE`",
 			},
-			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Destination: &o.seed, Usage: "the first of the seeds"},
+			console.Seed("seed", &o.simulation.Seed, 1_000_000, "", "the first of the seeds"),
 			&cli.Float64Flag{Name: "most", Value: 1, Destination: &o.most, Usage: "the highest `PERCENTAGE` of false alarms"}),
-		Action: console.Alone(func(ctx context.Context) error {
-			return simulate(ctx, env, o)
-		}),
+		Action: console.Alone(o.simulate),
 	}
 }
 
 // simulate prints the table; the answer is no where a machine has too many false alarms.
-func simulate(ctx context.Context, env console.Environment, o simulateOptions) error {
-	p, err := o.read()
-	if err != nil {
+func (o *simulateOptions) simulate(ctx context.Context) (err error) {
+	s := o.simulation
+	if s.Policy, err = o.read(); err != nil {
 		return err
 	}
-	progress, finish := console.SimulationBar(env)
-	rows, err := simulated.Run(ctx, simulated.Options{
-		Comparisons: o.comparisons, Seed: o.seed, Slowdown: o.slowdown / 100, Policy: p, Progress: progress,
-	})
+	progress, finish := console.SimulationBar(o.Environment)
+	s.Slowdown, s.Progress = o.slowdown/100, progress
+	rows, err := simulated.Run(ctx, s)
 	finish()
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		err = page.JSON(env.Stdout, "pawl gate simulate", 1, page.List("rows", rows))
-	} else {
-		err = printInterleaved(env, rows, o.comparisons, fmt.Sprintf("%.3g %%", o.slowdown))
-	}
+	err = o.Show("pawl gate simulate", 1, page.List("rows", rows), func(w io.Writer) {
+		printInterleaved(w, rows, s.Comparisons, fmt.Sprintf("%.3g %%", o.slowdown))
+	})
 	for _, r := range rows {
 		if err == nil && r.TooMany(o.most/100) {
 			return console.Answer(console.ExitNo)
@@ -106,7 +100,7 @@ func simulate(ctx context.Context, env console.Environment, o simulateOptions) e
 	return err
 }
 
-func printInterleaved(env console.Environment, rows []simulated.Row, comparisons int, slowdown string) error {
+func printInterleaved(w io.Writer, rows []simulated.Row, comparisons int, slowdown string) {
 	var verdicts, together [][]string
 	for _, r := range rows {
 		verdicts = append(verdicts, []string{
@@ -123,22 +117,20 @@ func printInterleaved(env console.Environment, rows []simulated.Row, comparisons
 			t.Seen.String(),
 		})
 	}
-	fmt.Fprintf(env.Stdout,
+	fmt.Fprintf(w,
 		"%d comparisons of equal sides and as many of each other kind; in brackets the 95 %% interval of a rate\n\n",
 		comparisons)
-	if err := page.Table(env.Stdout,
+	page.Table(w,
 		[]string{"machine", "measured", "false alarms", "inconclusive", slowdown + " found", slowdown + " inconclusive",
 			"95 % covers"},
-		verdicts); err != nil {
-		return err
-	}
-	fmt.Fprintf(env.Stdout, "\n95 %% covers: how often the printed interval contains the true change.\n")
-	fmt.Fprintln(env.Stdout,
+		verdicts)
+	fmt.Fprintf(w, "\n95 %% covers: how often the printed interval contains the true change.\n")
+	fmt.Fprintln(w,
 		"\nIn rounds: a loss of "+slowdown+
 			" against the best accepted entry; warnings about the slowest calls, of equal sides "+
 			"and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how "+
 			"often it is found:")
-	fmt.Fprintln(env.Stdout)
-	return page.Table(env.Stdout,
+	fmt.Fprintln(w)
+	page.Table(w,
 		[]string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
 }

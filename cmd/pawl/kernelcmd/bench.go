@@ -20,7 +20,6 @@ import (
 // benchOptions are the flags of pawl bench.
 type benchOptions struct {
 	console.Common
-	kernel          string
 	rounds, samples int
 	results         string         // the file for the raw samples
 	repeat          command.Repeat // of a command
@@ -28,7 +27,7 @@ type benchOptions struct {
 }
 
 func BenchCommand(env console.Environment) *cli.Command {
-	var o benchOptions
+	o := benchOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "measure one point, or any command, in several fresh processes",
@@ -44,41 +43,22 @@ func BenchCommand(env console.Environment) *cli.Command {
 			console.Number("rounds", &o.rounds, 1, 10, "how many fresh processes"),
 			console.Number("samples", &o.samples, 1, 20, "how many samples per process"),
 			console.Number("warmup", &o.repeat.Warmup, 0, 0, "for a command: how many runs come before those that count"),
-			&cli.StringFlag{
-				Name:        "prepare",
-				Aliases:     []string{"p"},
-				Destination: &o.prepare,
-				Usage:       "for a command: a `COMMAND` for the shell before every run, which is not timed",
-			},
-			&cli.IntFlag{
-				Name:        "runs",
-				Aliases:     []string{"r"},
-				Destination: &o.repeat.Runs,
-				DefaultText: "3 s, at least 10",
-				Action:      console.AtLeast("runs", 1),
-				Usage:       "for a command: how many runs count",
-			},
-			&cli.StringFlag{
-				Name:        "results",
-				Aliases:     []string{"export-json"},
-				Value:       "results/bench.json",
-				Destination: &o.results,
-				Usage:       "the `FILE` for the raw samples; of a command, written only where it is named",
-			}),
-		Action: func(c *cli.Context) (err error) {
-			if env.Command != nil {
+			console.Text("prepare, p", &o.prepare, "",
+				"for a command: a `COMMAND` for the shell before every run, which is not timed"),
+			console.NumberOr("runs, r", &o.repeat.Runs, 1, "3 s, at least 10", "for a command: how many runs count"),
+			console.Text("results, export-json", &o.results, "results/bench.json",
+				"the `FILE` for the raw samples; of a command, written only where it is named")),
+		Action: func(c *cli.Context) error {
+			if o.Command != nil {
 				if !c.IsSet("results") {
 					o.results = ""
 				}
 				if c.IsSet("rounds") && !c.IsSet("runs") {
 					o.repeat.Runs = o.rounds // each run is a process
 				}
-				return benchCommandLine(c.Context, env, o, c.Args().Slice(), c.IsSet("run-timeout"))
+				return o.benchCommandLine(c.Context, c.Args().Slice(), c.IsSet("run-timeout"))
 			}
-			if o.kernel, err = console.KernelName(c.Args().Slice()); err != nil {
-				return err
-			}
-			return benchmark(c.Context, env, o)
+			return o.WithBuilder(o.benchmark)(c)
 		},
 	}
 }
@@ -92,15 +72,12 @@ type benchReport struct {
 
 func (r benchReport) JSON(w io.Writer) error { return page.JSON(w, "pawl bench", 1, r) }
 
-func benchmark(ctx context.Context, env console.Environment, o benchOptions) error {
-	b, err := o.Builder(env)
+func (o *benchOptions) benchmark(ctx context.Context, b *devices.Builder, arguments []string) error {
+	kernel, err := console.KernelName(arguments)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	ctx, done := console.Stoppable(ctx, env)
-	defer done()
-	k, err := b.Machine.Load(ctx, o.kernel, o.Backend)
+	k, err := b.Machine.Load(ctx, kernel, o.Backend)
 	if err != nil {
 		return err
 	}
@@ -111,25 +88,21 @@ func benchmark(ctx context.Context, env console.Environment, o benchOptions) err
 	}
 	defer c.Close()
 	m, failure, err := devices.MeasurePoint(ctx, c, o.rounds, o.samples)
-	switch {
-	case ctx.Err() != nil:
-		return console.Answer(console.ExitInterrupted)
-	case err != nil:
+	if err != nil {
 		return err
-	case failure != nil:
-		fmt.Fprintf(env.Stdout, "%s at %s: %s\n", m.Kernel, m.Point, escape.Line(failure.String()))
+	}
+	if failure != nil {
+		fmt.Fprintf(o.Stdout, "%s at %s: %s\n", m.Kernel, m.Point, escape.Line(failure.String()))
 		return console.Answer(console.ExitNo)
 	}
 	r := benchReport{m, report.NewChecked(m.Evidence)}
 	if err := page.WriteFile(o.results, r.JSON); err != nil {
 		return fmt.Errorf("the results: %w", err)
 	}
-	if o.JSON {
-		return r.JSON(env.Stdout)
-	}
-	r.print(env.Stdout)
-	fmt.Fprintf(env.Stdout, "wrote %s\n", o.results)
-	return nil
+	return o.Print(r.JSON, func(w io.Writer) {
+		r.print(w)
+		fmt.Fprintf(w, "wrote %s\n", o.results)
+	})
 }
 
 // warnings are what a reader should know before trusting the figures.

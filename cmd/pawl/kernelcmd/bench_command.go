@@ -43,10 +43,10 @@ func shellLine(text string, allowed time.Duration) command.Line {
 }
 
 // benchCommandLine measures commands that are no kernels.
-func benchCommandLine(ctx context.Context, env console.Environment, o benchOptions, arguments []string,
+func (o *benchOptions) benchCommandLine(ctx context.Context, arguments []string,
 	limited bool) error {
 	switch {
-	case len(env.Command) == 0:
+	case len(o.Command) == 0:
 		return console.Usagef("bench -- COMMAND…: there is no command behind --")
 	case len(arguments) > 0:
 		return console.Usagef("either a kernel or a command behind --, not both: %s", strings.Join(arguments, " "))
@@ -55,19 +55,19 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 	if limited {
 		allowed = o.RunTimeout
 	}
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := o.Stoppable(ctx)
 	defer done()
 	if o.prepare != "" {
 		o.repeat.Prepare = shellLine(o.prepare, allowed)
 	}
-	all, fault, err := o.repeat.Run(ctx, benchLines(env.Command, allowed)...)
+	all, fault, err := o.repeat.Run(ctx, benchLines(o.Command, allowed)...)
 	switch {
 	case ctx.Err() != nil:
 		return console.Answer(console.ExitInterrupted)
 	case err != nil:
 		return err
 	case fault != nil:
-		fmt.Fprintf(env.Stdout, "%s: %s\n", escape.Line(all[0].Command), escape.Line(fault.Error()))
+		fmt.Fprintf(o.Stdout, "%s: %s\n", escape.Line(all[0].Command), escape.Line(fault.Error()))
 		return console.Answer(console.ExitNo)
 	}
 	report := commandReport{all}
@@ -77,16 +77,16 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 		}
 	}
 	if o.JSON {
-		return report.JSON(env.Stdout)
+		return report.JSON(o.Stdout)
 	}
 	for i, m := range all {
 		if i > 0 {
-			fmt.Fprintln(env.Stdout)
+			fmt.Fprintln(o.Stdout)
 		}
-		fmt.Fprint(env.Stdout, m.Text())
+		fmt.Fprint(o.Stdout, m.Text())
 	}
 	if o.results != "" {
-		fmt.Fprintf(env.Stdout, "wrote %s\n", o.results)
+		fmt.Fprintf(o.Stdout, "wrote %s\n", o.results)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type buildOptions struct {
 }
 
 func BuildCommand(env console.Environment) *cli.Command {
-	var o buildOptions
+	o := buildOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "build",
 		Usage:     "compile one point and say what the compiler knows about it",
@@ -33,10 +33,7 @@ func BuildCommand(env console.Environment) *cli.Command {
 			"0 done", "1 the point does not compile or cannot be launched", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json"),
 			architectureFlag(&o.architecture)),
-		Action: console.Action(func(ctx context.Context,
-			arguments []string) error {
-			return runBuild(ctx, env, o, arguments)
-		}),
+		Action: console.Action(o.runBuild),
 	}
 }
 
@@ -46,8 +43,8 @@ func architectureFlag(to *string) cli.Flag {
 		"compile for CUDA devices of this `ARCHITECTURE`, such as sm_90")
 }
 
-func runBuild(ctx context.Context, env console.Environment, o buildOptions, arguments []string) error {
-	tools := o.Tools(env)
+func (o *buildOptions) runBuild(ctx context.Context, arguments []string) error {
+	tools := o.Tools()
 	tools.Architecture = o.architecture
 	machine := devices.Here(tools)
 	t, err := o.Target(ctx, machine, arguments)
@@ -68,18 +65,14 @@ func runBuild(ctx context.Context, env console.Environment, o buildOptions, argu
 		return err
 	}
 	if prepared.Failure != nil {
-		fmt.Fprintf(env.Stderr, "%s at %s: %s\n", t.Kernel.Name, point, prepared.Failure)
+		fmt.Fprintf(o.Stderr, "%s at %s: %s\n", t.Kernel.Name, point, prepared.Failure)
 		return console.Answer(console.ExitNo)
 	}
 	built, err := profile.NewStatic(machine.Subject(bench), prepared)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case o.JSON:
-		return page.JSON(env.Stdout, "pawl build", 1, built)
 	}
-	printBuilt(env.Stdout, built)
-	return nil
+	return o.Show("pawl build", 1, built, func(w io.Writer) { printBuilt(w, built) })
 }
 
 func printBuilt(w io.Writer, s *profile.Static) {

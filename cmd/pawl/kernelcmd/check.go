@@ -21,7 +21,7 @@ type checkOptions struct {
 }
 
 func CheckCommand(env console.Environment) *cli.Command {
-	var o checkOptions
+	o := checkOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "try a kernel's manifest, source, reference and default before a search",
@@ -36,24 +36,21 @@ func CheckCommand(env console.Environment) *cli.Command {
 		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout",
 			"json"),
 			architectureFlag(&o.architecture)),
-		Action: console.Action(func(ctx context.Context,
-			arguments []string) error {
-			return runCheck(ctx, env, o, arguments)
-		}),
+		Action: console.Action(o.runCheck),
 	}
 }
 
-func runCheck(ctx context.Context, env console.Environment, o checkOptions, arguments []string) error {
-	tools := o.Tools(env)
+func (o *checkOptions) runCheck(ctx context.Context, arguments []string) error {
+	tools := o.Tools()
 	tools.Architecture = o.architecture
 	machine := devices.Here(tools)
 	t, err := o.Target(ctx, machine, arguments)
 	if err != nil {
 		return err
 	}
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := o.Stoppable(ctx)
 	defer done()
-	show := func(s preflight.Step) { printStep(env.Stdout, s) }
+	show := func(s preflight.Step) { printStep(o.Stdout, s) }
 	if o.JSON {
 		show = nil
 	}
@@ -65,7 +62,7 @@ func runCheck(ctx context.Context, env console.Environment, o checkOptions, argu
 		return err
 	}
 	if o.JSON {
-		if err := report.JSON(env.Stdout); err != nil {
+		if err := report.JSON(o.Stdout); err != nil {
 			return err
 		}
 	}
@@ -75,10 +72,10 @@ func runCheck(ctx context.Context, env console.Environment, o checkOptions, argu
 	switch {
 	case o.JSON:
 	case o.architecture != "":
-		fmt.Fprintf(env.Stdout, "\nIt compiles for %s. Nothing was run: results are checked where there is such a GPU.\n",
+		fmt.Fprintf(o.Stdout, "\nIt compiles for %s. Nothing was run: results are checked where there is such a GPU.\n",
 			o.architecture)
 	default:
-		fmt.Fprintf(env.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
+		fmt.Fprintf(o.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
 	}
 	return nil
 }

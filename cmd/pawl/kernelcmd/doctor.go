@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/urfave/cli/v2"
@@ -14,35 +15,33 @@ import (
 	"pawl/studies"
 )
 
+type doctorOptions struct{ console.Common }
+
 func DoctorCommand(env console.Environment) *cli.Command {
-	var o console.Common
+	o := doctorOptions{console.In(env)}
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "say what this machine has, what is missing, and what to do",
 		Description: console.Details("Looks for everything that pawl can use. Only a C compiler and a writable cache are "+
 			"needed to tune on this machine.",
 			"pawl doctor", "0 pawl can tune here", "3 something needed is missing", "64 usage"),
-		Flags: o.Flags("compiler", "out", "db", "cache", "json"),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("doctor takes no arguments, got %q; pawl check KERNEL tries a kernel", arguments)
-			}
-			return doctor(ctx, env, o)
-		}),
+		Flags:  o.Flags("compiler", "out", "db", "cache", "json"),
+		Action: console.Action(o.doctor),
 	}
 }
 
-func doctor(ctx context.Context, env console.Environment, o console.Common) error {
-	findings, usable, gpu := devices.Probe(ctx, o.Tools(env))
-	if place := o.Database(env); o.DB != "" || env.Getenv(console.DatabaseVariable) != "" {
+func (o *doctorOptions) doctor(ctx context.Context, arguments []string) error {
+	if len(arguments) > 0 {
+		return console.Usagef("doctor takes no arguments, got %q; pawl check KERNEL tries a kernel", arguments)
+	}
+	findings, usable, gpu := devices.Probe(ctx, o.Tools())
+	if place := o.Database(); o.DB != "" || o.Getenv(console.DatabaseVariable) != "" {
 		findings = append(findings, database(ctx, place))
 	}
-	if o.JSON {
-		if err := page.JSON(env.Stdout, "pawl doctor", 1, page.List("findings", findings)); err != nil {
-			return err
-		}
-	} else {
-		printFindings(env, findings, usable, gpu)
+	if err := o.Show("pawl doctor", 1, page.List("findings", findings), func(w io.Writer) {
+		printFindings(w, findings, usable, gpu)
+	}); err != nil {
+		return err
 	}
 	if !usable {
 		return console.Answer(console.ExitMachinery)
@@ -72,23 +71,23 @@ func database(ctx context.Context, place string) devices.Finding {
 	return finding
 }
 
-func printFindings(env console.Environment, findings []devices.Finding, usable, gpu bool) {
+func printFindings(w io.Writer, findings []devices.Finding, usable, gpu bool) {
 	for _, f := range findings {
 		switch {
 		case f.Found != "":
-			fmt.Fprintf(env.Stdout, "ok       %-18s %s\n", f.Name, f.Found)
+			fmt.Fprintf(w, "ok       %-18s %s\n", f.Name, f.Found)
 		case f.Needed:
-			fmt.Fprintf(env.Stdout, "MISSING  %-18s %s\n", f.Name, f.Advice)
+			fmt.Fprintf(w, "MISSING  %-18s %s\n", f.Name, f.Advice)
 		default:
-			fmt.Fprintf(env.Stdout, "absent   %-18s %s\n", f.Name, f.Advice)
+			fmt.Fprintf(w, "absent   %-18s %s\n", f.Name, f.Advice)
 		}
 	}
 	switch {
 	case usable && gpu:
-		fmt.Fprintln(env.Stdout, "\npawl can tune on this machine's GPU and on its processor: try pawl tune")
+		fmt.Fprintln(w, "\npawl can tune on this machine's GPU and on its processor: try pawl tune")
 	case usable:
-		fmt.Fprintln(env.Stdout, "\npawl can tune on this machine with the host backend: try pawl tune")
+		fmt.Fprintln(w, "\npawl can tune on this machine with the host backend: try pawl tune")
 	default:
-		fmt.Fprintln(env.Stdout, "\npawl cannot tune here until what is MISSING is there")
+		fmt.Fprintln(w, "\npawl cannot tune here until what is MISSING is there")
 	}
 }

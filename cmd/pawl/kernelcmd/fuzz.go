@@ -34,7 +34,7 @@ type fuzzOptions struct {
 }
 
 func FuzzCommand(env console.Environment) *cli.Command {
-	var o fuzzOptions
+	o := fuzzOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "fuzz",
 		Usage:     "check results against the reference, on shapes and inputs that break kernels",
@@ -46,22 +46,11 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				"repeats it.",
 			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
-		Flags: append(o.Flags("at", "backend", "compiler", "cache", "out", "db", "json", "run-timeout", "compile-timeout"),
-			&cli.StringFlag{
-				Name:        "workload",
-				Aliases:     []string{"w"},
-				Destination: &o.Workload,
-				DefaultText: "the manifest's first",
-				Usage:       "the `NAMES` of workloads, separated by commas, or all",
-			},
+		Flags: append(o.Flags("at", "backend", "compiler", "cache", "out", "db", "json", "run-timeout", "compile-timeout",
+			"workloads"),
 			// Nine digits are fresh enough and can be typed.
-			&cli.Uint64Flag{
-				Name:        "seed",
-				Destination: &o.Options.Seed,
-				Value:       rand.Uint64N(1e9),
-				DefaultText: "a fresh one",
-				Usage:       "the `NUMBER` that fixes shapes and inputs",
-			},
+			console.Seed("seed", &o.Options.Seed, rand.Uint64N(1e9), "a fresh one",
+				"the `NUMBER` that fixes shapes and inputs"),
 			console.Switch("all-finalists", &o.finalists, "check the finalists of the kernel's latest study in --out"),
 			&cli.IntFlag{
 				Name:        "cases",
@@ -86,7 +75,7 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				return err
 			}
 			o.Options.RunTimeout = o.Common.RunTimeout
-			return runFuzz(ctx, env, o, arguments)
+			return o.runFuzz(ctx, arguments)
 		}),
 	}
 }
@@ -105,18 +94,18 @@ func (o fuzzOptions) check() error {
 	return nil
 }
 
-func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, arguments []string) error {
-	machine := o.Machine(env)
-	names, err := o.workloads(ctx, env, arguments)
+func (o *fuzzOptions) runFuzz(ctx context.Context, arguments []string) error {
+	machine := o.Machine()
+	names, err := o.workloads(ctx, arguments)
 	if err != nil {
 		return err
 	}
 	var reports []*fuzz.Report
 	for _, name := range names {
 		o.Workload = name
-		report, err := fuzzOne(ctx, env, o, machine, arguments)
+		report, err := o.fuzzOne(ctx, machine, arguments)
 		if errors.As(err, new(*devices.ArgumentError)) && len(names) > 1 { // the sizes decide which points there are
-			env.Notice(fmt.Sprintf("workload %s is left out: %s", escape.Line(name), escape.Line(err.Error())))
+			o.Notice(fmt.Sprintf("workload %s is left out: %s", escape.Line(name), escape.Line(err.Error())))
 			continue
 		}
 		if err != nil {
@@ -125,10 +114,10 @@ func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, argume
 		reports = append(reports, report)
 	}
 	if len(reports) == 0 {
-		return console.Nothingf("the point is not valid for any selected workload: nothing to test")
+		return devices.Nothingf("the point is not valid for any selected workload: nothing to test")
 	}
 	if o.JSON {
-		if err := page.JSON(env.Stdout, "pawl fuzz", 1, page.List("workloads", reports)); err != nil {
+		if err := page.JSON(o.Stdout, "pawl fuzz", 1, page.List("workloads", reports)); err != nil {
 			return err
 		}
 	}
@@ -142,7 +131,7 @@ func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, argume
 }
 
 // workloads are those that are asked for: one, or all of a list.
-func (o fuzzOptions) workloads(ctx context.Context, env console.Environment, arguments []string) ([]string, error) {
+func (o *fuzzOptions) workloads(ctx context.Context, arguments []string) ([]string, error) {
 	if o.Workload != tune.AllWorkloads && !strings.Contains(o.Workload, ",") {
 		return []string{o.Workload}, nil
 	}
@@ -150,23 +139,23 @@ func (o fuzzOptions) workloads(ctx context.Context, env console.Environment, arg
 	if err != nil {
 		return nil, err
 	}
-	return tune.Workloads(ctx, o.Tools(env), name, o.Backend, o.Workload)
+	return tune.Workloads(ctx, o.Tools(), name, o.Backend, o.Workload)
 }
 
 // fuzzOne checks on one workload, and says what it found unless that is wanted as JSON.
-func fuzzOne(ctx context.Context, env console.Environment, o fuzzOptions, machine *devices.Machine,
+func (o *fuzzOptions) fuzzOne(ctx context.Context, machine *devices.Machine,
 	arguments []string) (*fuzz.Report, error) {
 	t, err := o.Target(ctx, machine, arguments)
 	if missing, ok := errors.AsType[*kernels.NotFoundError](err); ok && isFolder(missing.Name) {
 		// The command line is right, as a script's loop over folders is.
-		return nil, console.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
+		return nil, devices.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var points []space.Point
 	if o.finalists {
-		t, points, err = finalists(ctx, env, o, t)
+		t, points, err = o.ofFinalists(ctx, t)
 	} else {
 		points = make([]space.Point, 1)
 		points[0], err = t.Point(o.At)
@@ -179,18 +168,18 @@ func fuzzOne(ctx context.Context, env console.Environment, o fuzzOptions, machin
 			return nil, err
 		}
 	}
-	show, clear := console.ProgressLine(env.Stderr)
+	show, clear := console.ProgressLine(o.Stderr)
 	o.Observe = show
 	result, err := fuzz.Run(ctx, machine, t, points, o.Options)
 	clear()
 	if errors.Is(err, objective.ErrNoSanitizer) {
-		return nil, console.Nothingf("%w: nothing was tested; without --sanitizer the other checks run", err)
+		return nil, devices.Nothingf("%w: nothing was tested; without --sanitizer the other checks run", err)
 	}
 	if err != nil || o.JSON {
 		return result, err
 	}
 	for _, p := range result.Points {
-		printFuzzed(env.Stdout, result, p)
+		printFuzzed(o.Stdout, result, p)
 	}
 	return result, nil
 }
@@ -200,10 +189,9 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// finalists returns the points of the kernel's latest study, with its workload.
-func finalists(ctx context.Context, env console.Environment, o fuzzOptions,
-	t devices.Target) (devices.Target, []space.Point, error) {
-	store, err := console.OpenStudies(ctx, env, o.Common)
+// ofFinalists returns the points of the kernel's latest study, with its workload.
+func (o *fuzzOptions) ofFinalists(ctx context.Context, t devices.Target) (devices.Target, []space.Point, error) {
+	store, err := o.OpenStudies(ctx)
 	if err != nil {
 		return t, nil, err
 	}
@@ -211,14 +199,14 @@ func finalists(ctx context.Context, env console.Environment, o fuzzOptions,
 	study, points, err := report.Finalists(ctx, store, t.Kernel.Name, t.Kernel.Backend, o.Workload)
 	switch {
 	case errors.Is(err, studies.ErrNoStudy):
-		return t, nil, console.Nothingf("there is no study of %s in %s: nothing to test", t.Kernel.Name, store.Path())
+		return t, nil, devices.Nothingf("there is no study of %s in %s: nothing to test", t.Kernel.Name, store.Path())
 	case err != nil:
 		return t, nil, err
 	case len(points) == 0:
-		return t, nil, console.Nothingf("study %d has no point that passed: nothing to test", study.ID)
+		return t, nil, devices.Nothingf("study %d has no point that passed: nothing to test", study.ID)
 	}
 	if digest, err := t.Kernel.Digest(); err != nil || digest != study.Source {
-		env.Notice(fmt.Sprintf("the sources of %s have changed since study %d: its finalists are checked as they "+
+		o.Notice(fmt.Sprintf("the sources of %s have changed since study %d: its finalists are checked as they "+
 			"compile now", t.Kernel.Name, study.ID))
 	}
 	if t, err = devices.NewTarget(t.Kernel, study.Workload); err != nil {

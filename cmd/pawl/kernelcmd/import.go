@@ -4,26 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
-	"pawl/internal/page"
 	"pawl/kernels/importer"
 )
 
 // importOptions are the flags of pawl import.
 type importOptions struct {
-	to, python string
-	call       int
-	json       bool
+	console.Common
+	kernel importer.KernelTuner
 }
 
 func ImportCommand(env console.Environment) *cli.Command {
-	var o importOptions
-	to := console.TextOr("to", &o.to, "the kernel's name", "the new `FOLDER` for the kernel")
-	asJSON := console.Switch("json", &o.json, "print the result as JSON on standard output")
+	o := importOptions{Common: console.In(env)}
+	to := console.TextOr("to", &o.kernel.Folder, "the kernel's name", "the new `FOLDER` for the kernel")
+	asJSON := o.Flags("json")[0]
 	return &cli.Command{
 		Name:  "import",
 		Usage: "convert a kernel from another tuner",
@@ -39,21 +38,19 @@ func ImportCommand(env console.Environment) *cli.Command {
 					"0 done", "1 the script failed, or asks for what pawl does not have", "3 internal or environment error",
 					"64 usage"),
 				Flags: []cli.Flag{to, asJSON,
-					console.TextOr("interpreter", &o.python, "what PYTHON names, python3 or python",
+					console.TextOr("interpreter", &o.kernel.Python, "what PYTHON names, python3 or python",
 						"the `PROGRAM` that runs the script"),
-					console.NumberOr("call", &o.call, 1, "the only one", "which `NUMBER` of several calls of tune_kernel is meant")},
+					console.NumberOr("call", &o.kernel.Call, 1, "the only one",
+						"which `NUMBER` of several calls of tune_kernel is meant")},
 				Action: console.Action(func(ctx context.Context, arguments []string) error {
 					if len(arguments) == 0 {
 						return console.Usagef("the script is missing: pawl import kernel-tuner SCRIPT.py")
 					}
-					ctx, done := console.Stoppable(ctx, env)
+					ctx, done := o.Stoppable(ctx)
 					defer done()
-					return o.report(env, func() (*importer.Folder, error) {
-						return importer.KernelTuner{
-							Script: arguments[0], Arguments: arguments[1:], Folder: o.to, Call: o.call, Python: o.python,
-							Getenv: env.Getenv, Output: env.Stderr,
-						}.Run(ctx)
-					})
+					k := o.kernel
+					k.Script, k.Arguments, k.Getenv, k.Output = arguments[0], arguments[1:], o.Getenv, o.Stderr
+					return o.report(k.Run(ctx))
 				}),
 			},
 			{
@@ -69,35 +66,34 @@ func ImportCommand(env console.Environment) *cli.Command {
 					if len(arguments) != 1 {
 						return console.Usagef("one file is needed: pawl import t1 FILE.json")
 					}
-					return o.report(env, func() (*importer.Folder, error) { return importer.T1(arguments[0], o.to) })
+					return o.report(importer.T1(arguments[0], o.kernel.Folder))
 				}),
 			},
 		},
 	}
 }
 
-// report imports, and prints what came of it.
-func (o *importOptions) report(env console.Environment, run func() (*importer.Folder, error)) error {
-	made, err := run()
+// report prints what came of an import.
+func (o *importOptions) report(made *importer.Folder, err error) error {
 	if errors.As(err, new(*importer.MistakeError)) {
-		fmt.Fprintf(env.Stderr, "pawl: %s\n", escape.Line(err.Error()))
+		fmt.Fprintf(o.Stderr, "pawl: %s\n", escape.Line(err.Error()))
 		return console.Answer(console.ExitNo)
 	}
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return page.JSON(env.Stdout, "pawl import", 1, made)
-	}
+	return o.Show("pawl import", 1, made, func(w io.Writer) { printImported(w, made) })
+}
+
+func printImported(w io.Writer, made *importer.Folder) {
 	for _, path := range made.Files {
-		fmt.Fprintf(env.Stdout, "wrote %s\n", escape.Line(path))
+		fmt.Fprintf(w, "wrote %s\n", escape.Line(path))
 	}
 	for _, note := range made.Notes {
-		fmt.Fprintf(env.Stdout, "note: %s\n", escape.Line(note))
+		fmt.Fprintf(w, "note: %s\n", escape.Line(note))
 	}
 	for _, gap := range made.Gaps {
-		fmt.Fprintf(env.Stdout, "gap: %s\n", escape.Line(gap))
+		fmt.Fprintf(w, "gap: %s\n", escape.Line(gap))
 	}
-	checkNext(env, made.Path)
-	return nil
+	checkNext(w, made.Path)
 }

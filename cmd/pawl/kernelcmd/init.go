@@ -3,6 +3,7 @@ package kernelcmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -50,17 +51,17 @@ func InitCommand(env console.Environment) *cli.Command {
 			for _, open := range made.Open {
 				fmt.Fprintf(env.Stdout, "look: %s\n", escape.Line(open))
 			}
-			checkNext(env, arguments[0])
+			checkNext(env.Stdout, arguments[0])
 			return nil
 		}),
 	}
 }
 
 // checkNext says how a new kernel's folder is tried.
-func checkNext(env console.Environment, folder string) {
+func checkNext(w io.Writer, folder string) {
 	folder = filepath.Clean(folder)
 	if filepath.IsLocal(folder) {
 		folder = "./" + folder // an embedded kernel may have the same name
 	}
-	fmt.Fprintf(env.Stdout, "\nNext: %s\n", escape.Shell("pawl", "check", folder))
+	fmt.Fprintf(w, "\nNext: %s\n", escape.Shell("pawl", "check", folder))
 }

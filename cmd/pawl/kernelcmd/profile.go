@@ -25,10 +25,13 @@ import (
 type profileOptions struct {
 	console.Common
 	from, compare string
+
+	machine *devices.Machine
+	target  *devices.Target // loaded once
 }
 
 func ProfileCommand(env console.Environment) *cli.Command {
-	var o profileOptions
+	o := profileOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "profile",
 		Usage:     "say why a point is as fast as it is, and what to try",
@@ -49,17 +52,14 @@ func ProfileCommand(env console.Environment) *cli.Command {
 					"--page raw --csv --print-units base (.csv)"),
 			console.Text("compare", &o.compare, "",
 				"compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at")),
-		Action: console.Action(func(ctx context.Context,
-			arguments []string) error {
-			return runProfile(ctx, env, o, arguments)
-		}),
+		Action: console.Action(o.runProfile),
 	}
 }
 
-func runProfile(ctx context.Context, env console.Environment, o profileOptions, arguments []string) error {
-	ctx, done := console.Stoppable(ctx, env)
+func (o *profileOptions) runProfile(ctx context.Context, arguments []string) error {
+	ctx, done := o.Stoppable(ctx)
 	defer done()
-	p := &profiler{env: env, options: o, machine: o.Machine(env)}
+	o.machine = o.Machine()
 	wanted := []string{o.At}
 	switch {
 	case o.from != "" && (o.At != "" || o.compare != "" || len(arguments) > 0):
@@ -69,18 +69,18 @@ func runProfile(ctx context.Context, env console.Environment, o profileOptions, 
 	case o.from != "":
 		wanted = []string{o.from}
 	case o.compare != "":
-		wanted, arguments = comparedNames(o, arguments)
+		wanted, arguments = o.comparedNames(arguments)
 	}
 	points, profiles := make([]space.Point, len(wanted)), make([]*profile.Profile, len(wanted))
 	for i, name := range wanted { // all of them make sense before the first is run
 		var err error
 		if profile.IsFile(name) {
-			profiles[i], err = profile.Read(ctx, env.Getenv, name)
+			profiles[i], err = profile.Read(ctx, o.Getenv, name)
 			if errors.As(err, new(*profile.FileError)) {
 				return console.Usage(err)
 			}
 		} else {
-			points[i], err = p.point(ctx, name, arguments)
+			points[i], err = o.point(ctx, name, arguments)
 		}
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func runProfile(ctx context.Context, env console.Environment, o profileOptions, 
 			continue
 		}
 		var err error
-		profiles[i], err = p.get(ctx, points[i])
+		profiles[i], err = o.get(ctx, points[i])
 		if ctx.Err() != nil {
 			return console.Answer(console.ExitInterrupted)
 		}
@@ -99,12 +99,12 @@ func runProfile(ctx context.Context, env console.Environment, o profileOptions, 
 			return err
 		}
 	}
-	return p.show(profiles)
+	return o.show(profiles)
 }
 
 // comparedNames returns the two that are compared, and what is left of the arguments: the
 // kernel, if any. A point has a =, and no kernel has.
-func comparedNames(o profileOptions, arguments []string) ([]string, []string) {
+func (o *profileOptions) comparedNames(arguments []string) ([]string, []string) {
 	last := len(arguments) - 1
 	if last >= 0 &&
 		(last > 0 || strings.Contains(arguments[last], "=") || arguments[last] == "default" ||
@@ -114,54 +114,46 @@ func comparedNames(o profileOptions, arguments []string) ([]string, []string) {
 	return []string{o.At, o.compare}, arguments
 }
 
-// profiler gets profiles for a command.
-type profiler struct {
-	env     console.Environment
-	options profileOptions
-	machine *devices.Machine
-	target  *devices.Target // loaded once
-}
-
 // load loads the kernel, once.
-func (p *profiler) load(ctx context.Context, arguments []string) error {
-	if p.target != nil {
+func (o *profileOptions) load(ctx context.Context, arguments []string) error {
+	if o.target != nil {
 		return nil
 	}
-	t, err := p.options.Target(ctx, p.machine, arguments)
+	t, err := o.Target(ctx, o.machine, arguments)
 	if errors.As(err, new(*devices.AbsentError)) {
-		return console.Nothingf("%w", err)
+		return devices.Nothingf("%w", err)
 	}
 	if err != nil {
 		return err
 	}
-	p.target = &t
+	o.target = &t
 	return nil
 }
 
-func (p *profiler) point(ctx context.Context, name string, arguments []string) (space.Point, error) {
-	if err := p.load(ctx, arguments); err != nil {
+func (o *profileOptions) point(ctx context.Context, name string, arguments []string) (space.Point, error) {
+	if err := o.load(ctx, arguments); err != nil {
 		return space.Point{}, err
 	}
 	if name == "default" {
 		name = ""
 	}
-	return p.target.Point(name)
+	return o.target.Point(name)
 }
 
-func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile, error) {
-	o, t := p.options, *p.target
+func (o *profileOptions) get(ctx context.Context, point space.Point) (*profile.Profile, error) {
+	t := *o.target
 	folder := tune.ProfileFolder(o.Out, t.Kernel.Name, t.Workload.Name)
-	made, failure, err := p.machine.Profile(ctx, t, point, profile.Options{
+	made, failure, err := o.machine.Profile(ctx, t, point, profile.Options{
 		Folder: folder, Seed: o.Seed, Caches: worker.Caches(o.Caches), RunTimeout: o.RunTimeout, Now: time.Now(),
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case failure != nil:
-		fmt.Fprintf(p.env.Stdout, "%s at %s: %s\n", t.Kernel.Name, point, escape.Line(failure.String()))
+		fmt.Fprintf(o.Stdout, "%s at %s: %s\n", t.Kernel.Name, point, escape.Line(failure.String()))
 		return nil, console.Answer(console.ExitNo)
 	}
-	study, err := tune.RecordProfile(ctx, o.Database(p.env), made)
+	study, err := tune.RecordProfile(ctx, o.Database(), made)
 	if err != nil {
 		return nil, err
 	}
@@ -169,41 +161,33 @@ func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile
 	if err != nil {
 		return nil, err
 	}
-	p.env.Notice("wrote " + path)
+	o.Notice("wrote " + path)
 	if study > 0 {
-		p.env.Notice(fmt.Sprintf("its counters stay with study %d", study))
+		o.Notice(fmt.Sprintf("its counters stay with study %d", study))
 	}
 	return made, nil
 }
 
 // show prints one profile, or how two compare. Where no profiler could look, it says so.
-func (p *profiler) show(profiles []*profile.Profile) error {
+func (o *profileOptions) show(profiles []*profile.Profile) error {
 	var comparison *profile.Comparison
 	if len(profiles) == 2 {
-		c := profile.Compare(profiles[0].Facts, profiles[1].Facts)
-		comparison = &c
+		comparison = new(profile.Compare(profiles[0].Facts, profiles[1].Facts))
 	}
-	switch w := p.env.Stdout; {
-	case p.options.JSON && comparison != nil:
-		if err := page.JSON(w, "pawl profiles", 1, struct {
+	err := error(nil)
+	if comparison == nil {
+		err = o.Print(profiles[0].JSON, func(w io.Writer) { printProfile(w, profiles[0]) })
+	} else {
+		err = o.Show("pawl profiles", 1, struct {
 			Profiles   []*profile.Profile  `json:"profiles"`
 			Comparison *profile.Comparison `json:"comparison"`
-		}{profiles, comparison}); err != nil {
-			return err
-		}
-	case p.options.JSON:
-		if err := profiles[0].JSON(w); err != nil {
-			return err
-		}
-	case comparison != nil:
-		if err := printComparison(w, profiles, comparison); err != nil {
-			return err
-		}
-	default:
-		printProfile(w, profiles[0])
+		}{profiles, comparison}, func(w io.Writer) { printComparison(w, profiles, comparison) })
+	}
+	if err != nil {
+		return err
 	}
 	if i := slices.IndexFunc(profiles, func(one *profile.Profile) bool { return one.NoMetrics != "" }); i >= 0 {
-		return console.Nothingf("%s", profiles[i].NoMetrics)
+		return devices.Nothingf("%s", profiles[i].NoMetrics)
 	}
 	return nil
 }
@@ -238,19 +222,19 @@ func printProfile(w io.Writer, p *profile.Profile) {
 	}
 }
 
-func printComparison(w io.Writer, profiles []*profile.Profile, c *profile.Comparison) error {
+func printComparison(w io.Writer, profiles []*profile.Profile, c *profile.Comparison) {
 	fmt.Fprintf(w, "A: %s\nB: %s\n\n%s\n\n", escape.Line(profiles[0].Name()), escape.Line(profiles[1].Name()), c.Why)
 	fmt.Fprintf(w, "What limits A: %s\nWhat limits B: %s\n", c.Before.Text, c.After.Text)
 	if !c.Profiled {
 		fmt.Fprintln(w, "Only what the compiler knows is compared: not both were profiled.")
 	}
 	if len(c.Changes) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintln(w)
 	var rows [][]string
 	for _, change := range c.Changes {
 		rows = append(rows, []string{change.Name, change.Text})
 	}
-	return page.Table(w, []string{"from A to B", ""}, rows)
+	page.Table(w, []string{"from A to B", ""}, rows)
 }

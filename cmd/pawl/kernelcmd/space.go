@@ -3,6 +3,7 @@ package kernelcmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -16,8 +17,10 @@ import (
 	"pawl/studies"
 )
 
+type spaceOptions struct{ console.Common }
+
 func SpaceCommand(env console.Environment) *cli.Command {
-	var o console.Common
+	o := spaceOptions{console.In(env)}
 	return &cli.Command{
 		Name:      "space",
 		Usage:     "show a kernel's parameters, constraints and number of points",
@@ -26,11 +29,8 @@ func SpaceCommand(env console.Environment) *cli.Command {
 			"Counts the valid points and says what each constraint and the machine's limits remove.",
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
-		Flags: o.Flags("workload", "backend", "compiler", "json"),
-		Action: console.Action(func(ctx context.Context,
-			arguments []string) error {
-			return showSpace(ctx, env, o, arguments)
-		}),
+		Flags:  o.Flags("workload", "backend", "compiler", "json"),
+		Action: console.Action(o.showSpace),
 	}
 }
 
@@ -44,8 +44,8 @@ type spaceReport struct {
 	Default     space.Point        `json:"default"`
 }
 
-func showSpace(ctx context.Context, env console.Environment, o console.Common, arguments []string) error {
-	tools := o.Tools(env)
+func (o *spaceOptions) showSpace(ctx context.Context, arguments []string) error {
+	tools := o.Tools()
 	tools.Absent = true // a space can be shown without the device
 	machine := devices.Here(tools)
 	t, err := o.Target(ctx, machine, arguments)
@@ -63,14 +63,11 @@ func showSpace(ctx context.Context, env console.Environment, o console.Common, a
 	if _, result.Space.Infeasible, err = devices.Feasible(pool, machine.Limits(ctx, t)); err != nil {
 		return err
 	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl space", 1, result)
-	}
-	return printSpace(env, result)
+	return o.Show("pawl space", 1, result, func(w io.Writer) { printSpace(w, result) })
 }
 
-func printSpace(env console.Environment, r spaceReport) error {
-	fmt.Fprintf(env.Stdout, "%s, workload %s (%s)\n\n", r.Kernel, r.Workload, r.Dims)
+func printSpace(w io.Writer, r spaceReport) {
+	fmt.Fprintf(w, "%s, workload %s (%s)\n\n", r.Kernel, r.Workload, r.Dims)
 	var rows [][]string
 	for _, p := range r.Space.Params {
 		order := ""
@@ -79,22 +76,19 @@ func printSpace(env console.Environment, r spaceReport) error {
 		}
 		rows = append(rows, []string{p.Name, strings.Join(p.Values, " "), p.Default, order})
 	}
-	if err := page.Table(env.Stdout, []string{"parameter", "values", "default", ""}, rows); err != nil {
-		return err
-	}
+	page.Table(w, []string{"parameter", "values", "default", ""}, rows)
 	sampled := ""
 	if r.Space.Sampled {
 		sampled = " in a random sample: the space is too large to enumerate"
 	}
-	fmt.Fprintf(env.Stdout, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid,
+	fmt.Fprintf(w, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid,
 		len(r.Space.Constraints), sampled)
 	for _, constraint := range r.Space.Constraints {
-		fmt.Fprintf(env.Stdout, "  %s\n", constraint)
+		fmt.Fprintf(w, "  %s\n", constraint)
 	}
-	fmt.Fprintf(env.Stdout, "%d of the valid points are infeasible on this machine\n", r.Space.Removed())
+	fmt.Fprintf(w, "%d of the valid points are infeasible on this machine\n", r.Space.Removed())
 	for _, limit := range slices.Sorted(maps.Keys(r.Space.Infeasible)) {
-		fmt.Fprintf(env.Stdout, "  %d: %s\n", r.Space.Infeasible[limit], limit)
+		fmt.Fprintf(w, "  %d: %s\n", r.Space.Infeasible[limit], limit)
 	}
-	fmt.Fprintf(env.Stdout, "fingerprint %s\n", r.Fingerprint)
-	return nil
+	fmt.Fprintf(w, "fingerprint %s\n", r.Fingerprint)
 }

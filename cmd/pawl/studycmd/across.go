@@ -2,9 +2,8 @@ package studycmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,13 +15,11 @@ import (
 
 type acrossOptions struct {
 	console.Common
-	kernel string
-	rounds int // 0 for the study's
-	budget time.Duration
+	measured across.Options
 }
 
 func acrossCommand(env console.Environment) *cli.Command {
-	var o acrossOptions
+	o := acrossOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name: "across", Usage: "measure a study's winner on the kernel's other workloads", ArgsUsage: "[STUDY]",
 		Description: console.Details(
@@ -33,43 +30,30 @@ func acrossCommand(env console.Environment) *cli.Command {
 			"0 done", "2 no studies, no winner, or no other workload", "3 internal or environment error", "64 usage",
 			"130 stopped"),
 		Flags: append(o.Flags("out", "db", "cache", "json"),
-			&cli.StringFlag{
-				Name:        "kernel",
-				Aliases:     []string{"k"},
-				Destination: &o.kernel,
-				DefaultText: "the one that the study names",
-				Usage:       "the `FOLDER` of the kernel",
-			},
-			console.NumberOr("rounds", &o.rounds, 3, "the study's", "how many rounds on each workload"),
-			console.TimeOr("budget", &o.budget, "no limit", "the `TIME` for all workloads")),
-		Action: console.Action(func(ctx context.Context,
-			arguments []string) error {
-			return runAcross(ctx, env, o, arguments)
-		}),
+			console.StudyKernelFlag(&o.measured.Kernel),
+			console.NumberOr("rounds", &o.measured.Rounds, 3, "the study's", "how many rounds on each workload"),
+			console.TimeOr("budget", &o.measured.Budget, "no limit", "the `TIME` for all workloads")),
+		Action: console.Action(o.runAcross),
 	}
 }
 
-func runAcross(ctx context.Context, env console.Environment, o acrossOptions, arguments []string) error {
-	store, study, err := console.OpenStudy(ctx, env, o.Common, arguments)
+func (o *acrossOptions) runAcross(ctx context.Context, arguments []string) error {
+	store, study, err := o.OpenStudy(ctx, arguments)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	ctx, interruption, done := console.Interruptible(ctx, env, env.Stderr,
+	ctx, interruption, done := o.Interruptible(ctx, o.Stderr,
 		fmt.Sprintf("pawl studies across %d", study.ID))
 	defer done()
 	interruption.Polite.Store(true)
-	err = across.Run(ctx, store, study.ID, across.Options{
-		Kernel: o.kernel, Rounds: o.rounds, Budget: o.budget, Cache: o.Cache,
-		Getenv: env.Getenv, Notice: env.Notice, Begin: announceAcross(env), Stop: interruption.Stop,
-	})
-	if errors.As(err, new(*across.NothingError)) {
-		return console.Nothingf("%w", err)
-	}
-	if err != nil {
+	measured := o.measured
+	measured.Cache, measured.Getenv, measured.Notice = o.Cache, o.Getenv, o.Notice
+	measured.Begin, measured.Stop = announceAcross(o.Stderr), interruption.Stop
+	if err = across.Run(ctx, store, study.ID, measured); err != nil {
 		return err
 	}
-	if _, err := concludeStudy(context.WithoutCancel(ctx), env, o.Common, store, study.ID); err != nil {
+	if _, err := concludeStudy(context.WithoutCancel(ctx), &o.Common, store, study.ID); err != nil {
 		return err
 	}
 	if interruption.Stopped() {
@@ -78,9 +62,9 @@ func runAcross(ctx context.Context, env console.Environment, o acrossOptions, ar
 	return nil
 }
 
-func announceAcross(env console.Environment) func(studies.WorkloadFacts) {
+func announceAcross(to io.Writer) func(studies.WorkloadFacts) {
 	return func(w studies.WorkloadFacts) {
-		fmt.Fprintf(env.Stderr, "measuring the winner and the default on workload %s (%s)\n", escape.Line(w.Name),
+		fmt.Fprintf(to, "measuring the winner and the default on workload %s (%s)\n", escape.Line(w.Name),
 			escape.Line(w.Dims))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
-	"pawl/internal/page"
 	"pawl/studies/apply"
 	"pawl/studies/report"
 )
@@ -20,11 +20,10 @@ type applyOptions struct {
 	console.Common
 	apply.Options
 	apply.Branch
-	study string
 }
 
 func ApplyCommand(env console.Environment) *cli.Command {
-	var o applyOptions
+	o := applyOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "apply",
 		Usage:     "apply a study's winner: a header, the manifest's defaults, or a commit",
@@ -38,13 +37,7 @@ func ApplyCommand(env console.Environment) *cli.Command {
 			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 internal or environment error",
 			"64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
-			&cli.StringFlag{
-				Name:        "kernel",
-				Aliases:     []string{"k"},
-				Destination: &o.Kernel,
-				DefaultText: "the one that the study names",
-				Usage:       "the `FOLDER` of the kernel",
-			},
+			console.StudyKernelFlag(&o.Kernel),
 			console.TextOr("to", &o.To, "the kernel's", "the `FOLDER` for the header"),
 			console.Switch("manifest", &o.Manifest, "make the winner the manifest's default"),
 			console.TextOr("branch", &o.Name, "none: the files are written", "commit on the branch `NAME` instead"),
@@ -60,8 +53,7 @@ func ApplyCommand(env console.Environment) *cli.Command {
 			if c.IsSet("branch") && o.Name == "" {
 				return console.Usagef("--branch needs a name")
 			}
-			o.study = c.Args().First()
-			return runApply(c.Context, env, o)
+			return o.runApply(c.Context, c.Args().Slice())
 		},
 	}
 }
@@ -76,8 +68,8 @@ type applied struct {
 	Committed *apply.Committed `json:"committed,omitempty"`
 }
 
-func runApply(ctx context.Context, env console.Environment, o applyOptions) error {
-	store, study, err := console.OpenStudy(ctx, env, o.Common, []string{o.study})
+func (o *applyOptions) runApply(ctx context.Context, arguments []string) error {
+	store, study, err := o.OpenStudy(ctx, arguments)
 	if err != nil {
 		return err
 	}
@@ -114,17 +106,12 @@ func runApply(ctx context.Context, env console.Environment, o applyOptions) erro
 		_, _, err = report.Publish(ctx, store, o.Out, study.ID) // the pages say so
 	}
 	if err != nil {
-		env.Notice("that it was applied is not recorded: " + err.Error())
+		o.Notice("that it was applied is not recorded: " + err.Error())
 	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl apply", 1, result)
-	}
-	printApplied(env, result)
-	return nil
+	return o.Show("pawl apply", 1, result, func(w io.Writer) { printApplied(w, result) })
 }
 
-func printApplied(env console.Environment, r applied) {
-	w := env.Stdout
+func printApplied(w io.Writer, r applied) {
 	if r.Already {
 		fmt.Fprintf(w, "nothing to do: the default is the winner of study %d already, %s\n", r.Study, escape.Line(r.Winner))
 		return

@@ -31,7 +31,7 @@ type askOptions struct {
 }
 
 func AskCommand(env console.Environment) *cli.Command {
-	var o askOptions
+	o := askOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "ask",
 		Usage:     "search a space whose points your own program measures",
@@ -54,7 +54,7 @@ func AskCommand(env console.Environment) *cli.Command {
 				return console.Usagef("which space? pawl ask SPACE.yaml names its file")
 			}
 			o.given, o.Backend = c.FlagNames(), studies.Ask
-			return runAsk(c.Context, env, o)
+			return o.runAsk(c.Context)
 		},
 	}
 }
@@ -62,8 +62,8 @@ func AskCommand(env console.Environment) *cli.Command {
 // flags are those that are not shared with other commands.
 func (o *askOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "default",
-			Usage: "the `NAME` of what is measured: each has studies of its own"},
+		console.TextOr("workload, w", &o.Workload, "default",
+			"the `NAME` of what is measured: each has studies of its own"),
 		console.TextOr("device", &o.Device, "none",
 			"the `NAME` of the device that you measure on: each has studies of its own"),
 		console.NumberOr("trials", &o.Trials, 1, "no limit", "the largest `NUMBER` of trials"),
@@ -78,9 +78,9 @@ func (o *askOptions) flags() []cli.Flag {
 	}
 }
 
-func runAsk(ctx context.Context, env console.Environment, o askOptions) error {
+func (o *askOptions) runAsk(ctx context.Context) error {
 	signal.Ignore(syscall.SIGPIPE) // an asker that is gone is the end of the input, and the report is still written
-	ctx, interruption, done := console.Interruptible(ctx, env, env.Stderr, "the same command with --resume")
+	ctx, interruption, done := o.Interruptible(ctx, o.Stderr, "the same command with --resume")
 	defer done()
 	pages := func(ctx context.Context, store *studies.Store, study int64) (*report.Summary, string, error) {
 		summary, files, err := report.Publish(ctx, store, o.Out, study)
@@ -92,16 +92,16 @@ func runAsk(ctx context.Context, env console.Environment, o askOptions) error {
 	var path string
 	summary, err := tune.Run(ctx, tune.Options{
 		Study: studies.Options{Definition: o.Definition, Goals: o.Goals},
-		Given: o.given, Kernel: o.file, Resume: o.resume, Database: o.Database(env), Version: console.Version(),
-		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop, OrderSeed: o.Order(), Out: o.Out,
+		Given: o.given, Kernel: o.file, Resume: o.resume, Database: o.Database(), Version: console.Version(),
+		Getenv: o.Getenv, Notice: o.Notice, Stop: interruption.Stop, OrderSeed: o.Order(), Out: o.Out,
 		Begin: func(study studies.Study, past trial.Past, pool *space.Pool) {
 			interruption.Polite.Store(true)
-			fmt.Fprintf(env.Stderr, "study %d: %s, workload %s, %s, %s asked before\n", study.ID, study.Kernel, study.Workload,
+			fmt.Fprintf(o.Stderr, "study %d: %s, workload %s, %s, %s asked before\n", study.ID, study.Kernel, study.Workload,
 				page.Count(pool.Len(), "point"), page.Count(len(past.Trials), "trial"))
 		},
 		Observe: func(search.Progress) {}, End: func() {},
 		Loop: func(ctx context.Context, session *search.Session, store *studies.Store, study studies.Study) error {
-			return dialog.Run(ctx, env.Stdin, env.Stdout, interruption.Stop, dialog.Study{
+			return dialog.Run(ctx, o.Stdin, o.Stdout, interruption.Stop, dialog.Study{
 				Session: session,
 				Summary: func(ctx context.Context) (*report.Summary, error) { return report.Read(ctx, store, study.ID) },
 				Report: func(ctx context.Context) (*report.Summary, string, error) {
@@ -114,7 +114,7 @@ func runAsk(ctx context.Context, env console.Environment, o askOptions) error {
 		return err
 	}
 	left := context.WithoutCancel(ctx)
-	store, err := studies.OpenExisting(left, o.Database(env))
+	store, err := studies.OpenExisting(left, o.Database())
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func runAsk(ctx context.Context, env console.Environment, o askOptions) error {
 	if summary, path, err = pages(left, store, summary.Study.ID); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stderr, "%s: %s\nwrote %s\n", summary.Advice.Verdict, summary.Advice.Sentence, filepath.ToSlash(path))
+	fmt.Fprintf(o.Stderr, "%s: %s\nwrote %s\n", summary.Advice.Verdict, summary.Advice.Sentence, filepath.ToSlash(path))
 	switch {
 	case interruption.Stopped():
 		return console.Answer(console.ExitInterrupted)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ type copyOptions struct {
 }
 
 func copyCommand(env console.Environment) *cli.Command {
-	var o copyOptions
+	o := copyOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name: "copy", Usage: "copy studies into another database, file or server", ArgsUsage: "FROM TO",
 		Description: console.Details(
@@ -36,26 +37,23 @@ func copyCommand(env console.Environment) *cli.Command {
 			"64 usage"),
 		Flags: append(o.Flags("json"),
 			console.NumberOr("study", &o.study, 1, "all that TO has not", "the `NUMBER` of the study in FROM")),
-		Action: console.Action(func(ctx context.Context,
-			arguments []string) error {
-			return copyStudies(ctx, env, o, arguments)
-		}),
+		Action: console.Action(o.copyStudies),
 	}
 }
 
 // named returns the database that an argument names, as --db would.
-func named(argument string) console.Common {
+func (o *copyOptions) named(argument string) *console.Common {
 	if !strings.Contains(argument, "://") && filepath.Ext(argument) != ".db" {
 		argument = filepath.Join(argument, kernels.DatabaseName)
 	}
-	return console.Common{DB: argument}
+	return &console.Common{Environment: o.Environment, DB: argument}
 }
 
-func copyStudies(ctx context.Context, env console.Environment, o copyOptions, arguments []string) error {
+func (o *copyOptions) copyStudies(ctx context.Context, arguments []string) error {
 	if len(arguments) != 2 {
 		return console.Usagef("copy takes two databases, FROM and TO")
 	}
-	from, err := console.OpenStudies(ctx, env, named(arguments[0]))
+	from, err := o.named(arguments[0]).OpenStudies(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,8 +62,7 @@ func copyStudies(ctx context.Context, env console.Environment, o copyOptions, ar
 	if err != nil {
 		return err
 	}
-	target := named(arguments[1])
-	to, err := studies.Open(ctx, target.Database(env))
+	to, err := studies.Open(ctx, o.named(arguments[1]).Database())
 	if err != nil {
 		return err
 	}
@@ -75,9 +72,9 @@ func copyStudies(ctx context.Context, env console.Environment, o copyOptions, ar
 		arrived, err := from.Copy(ctx, study, to)
 		switch {
 		case errors.Is(err, studies.ErrThere) && o.study == 0:
-			env.Notice(err.Error())
+			o.Notice(err.Error())
 		case errors.Is(err, studies.ErrThere), errors.Is(err, studies.ErrBusy):
-			env.Notice(err.Error())
+			o.Notice(err.Error())
 			return console.Answer(console.ExitNo)
 		case err != nil:
 			return err
@@ -85,23 +82,18 @@ func copyStudies(ctx context.Context, env console.Environment, o copyOptions, ar
 			copied = append(copied, arrived)
 		}
 	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl studies copy", 1, page.List("copied", copied))
-	}
-	for _, c := range copied {
-		fmt.Fprintf(env.Stdout, "study %d of %s is study %d of %s: %s, digest %s\n", c.From, from.Path(), c.To, to.Path(),
-			page.Count(c.Rows, "row"), c.Digest)
-	}
-	return nil
+	return o.Show("pawl studies copy", 1, page.List("copied", copied), func(w io.Writer) {
+		for _, c := range copied {
+			fmt.Fprintf(w, "study %d of %s is study %d of %s: %s, digest %s\n", c.From, from.Path(), c.To, to.Path(),
+				page.Count(c.Rows, "row"), c.Digest)
+		}
+	})
 }
 
 // chooseStudies returns the numbers of those to copy, oldest first.
 func chooseStudies(ctx context.Context, from *studies.Store, study int64) ([]int64, error) {
 	if study > 0 {
 		_, err := from.Study(ctx, study)
-		if errors.Is(err, studies.ErrNoStudy) {
-			err = console.Usage(err)
-		}
 		return []int64{study}, err
 	}
 	all, err := from.List(ctx)

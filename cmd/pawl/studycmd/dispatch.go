@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
-	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/studies/apply"
@@ -21,15 +20,14 @@ import (
 
 type dispatchOptions struct {
 	console.Common
-	points, finalists, rounds int // 0 for the library's own
-	worstLoss, prefix, to     string
-	with                      cli.StringSlice
-	python                    bool
-	budget                    time.Duration
+	plan       dispatch.Options
+	prefix, to string
+	with       cli.StringSlice
+	python     bool
 }
 
 func DispatchCommand(env console.Environment) *cli.Command {
-	var o dispatchOptions
+	o := dispatchOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name: "dispatch", Usage: "choose the few points to ship for all workloads, and write a header that selects them",
 		ArgsUsage: "[KERNEL|FOLDER]",
@@ -43,33 +41,23 @@ func DispatchCommand(env console.Environment) *cli.Command {
 			"0 done", "2 a workload has no study, or no candidate works on it", "3 internal or environment error", "64 usage",
 			"130 stopped"),
 		Flags: append(o.Flags("backend", "out", "db", "cache", "json"),
-			&cli.StringFlag{
-				Name:        "workload",
-				Aliases:     []string{"w"},
-				Destination: &o.Workload,
-				DefaultText: "all",
-				Usage:       "the `NAMES` of the workloads to cover, separated by commas; sizes and ranges as in pawl tune",
-			},
-			console.NumberOr("points", &o.points, 1, "as few as --worst-loss allows", "ship at most this `NUMBER` of points"),
-			console.Text("worst-loss", &o.worstLoss, apply.DefaultWorstLoss,
+			console.TextOr("workload, w", &o.Workload, "all",
+				"the `NAMES` of the workloads to cover, separated by commas; sizes and ranges as in pawl tune"),
+			console.NumberOr("points", &o.plan.Points, 1, "as few as --worst-loss allows",
+				"ship at most this `NUMBER` of points"),
+			console.Text("worst-loss", &o.plan.WorstLoss, apply.DefaultWorstLoss,
 				"how much longer than with its best point a workload may take, as a `SHARE`"),
-			console.Number("finalists", &o.finalists, 1, 1, "how many points of each study are candidates"),
-			console.NumberOr("rounds", &o.rounds, 3, "the studies'", "how many rounds on each workload"),
-			console.TimeOr("budget", &o.budget, "no limit", "the `TIME` for measuring"),
-			&cli.StringSliceFlag{
-				Name:        "with",
-				Destination: &o.with,
-				Usage:       "join the table that another machine has written as JSON into this `FILE`; may be repeated",
-			},
+			console.Number("finalists", &o.plan.Finalists, 1, 1, "how many points of each study are candidates"),
+			console.NumberOr("rounds", &o.plan.Rounds, 3, "the studies'", "how many rounds on each workload"),
+			console.TimeOr("budget", &o.plan.Budget, "no limit", "the `TIME` for measuring"),
+			console.List("with", &o.with, "",
+				"join the table that another machine has written as JSON into this `FILE`; may be repeated"),
 			console.Switch("python", &o.python,
 				"write a Python module too, which looks values up and stands in for triton.autotune without tuning"),
 			console.TextOr("prefix", &o.prefix, "the kernel's name and _dispatch",
 				"the `NAME` that all names in the header begin with"),
 			console.TextOr("to", &o.to, "the kernel's, below that of --out", "the `FOLDER` for the header")),
-		Action: console.Action(func(ctx context.Context,
-			arguments []string) error {
-			return runDispatch(ctx, env, o, arguments)
-		}),
+		Action: console.Action(o.runDispatch),
 	}
 }
 
@@ -80,47 +68,43 @@ type dispatched struct {
 	Files []string        `json:"files"`
 }
 
-func runDispatch(ctx context.Context, env console.Environment, o dispatchOptions, arguments []string) error {
+func (o *dispatchOptions) runDispatch(ctx context.Context, arguments []string) error {
 	name, err := console.KernelName(arguments)
 	if err != nil {
 		return err
 	}
-	workloads, err := chosenWorkloads(ctx, env, o.Common, name)
+	workloads, err := o.chosenWorkloads(ctx, name)
 	if err != nil {
 		return err
 	}
-	store, err := console.OpenStudies(ctx, env, o.Common)
+	store, err := o.OpenStudies(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	ctx, interruption, done := console.Interruptible(ctx, env, env.Stderr, "the same command")
+	ctx, interruption, done := o.Interruptible(ctx, o.Stderr, "the same command")
 	defer done()
 	interruption.Polite.Store(true)
-	plan, err := dispatch.Run(ctx, store, dispatch.Options{
-		Kernel: name, Backend: o.Backend, Workloads: workloads, Points: o.points, WorstLoss: o.worstLoss,
-		Finalists: o.finalists,
-		Rounds:    o.rounds, Budget: o.budget, Cache: o.Cache, Getenv: env.Getenv, Notice: env.Notice,
-		Stop: interruption.Stop,
-		Begin: func(w kernels.Workload, candidates int) {
-			fmt.Fprintf(env.Stderr, "measuring %d candidates on workload %s (%s)\n", candidates, escape.Line(w.Name),
-				escape.Line(w.Dims.String()))
-		},
-	})
-	switch {
-	case errors.As(err, new(*dispatch.NothingError)):
-		return console.Nothingf("%w", err)
-	case errors.As(err, new(*dispatch.StoppedError)):
-		env.Notice(err.Error() + "; the same command goes on")
+	d := o.plan
+	d.Kernel, d.Backend, d.Workloads, d.Cache = name, o.Backend, workloads, o.Cache
+	d.Getenv, d.Notice, d.Stop = o.Getenv, o.Notice, interruption.Stop
+	d.Begin = func(w kernels.Workload, candidates int) {
+		fmt.Fprintf(o.Stderr, "measuring %d candidates on workload %s (%s)\n", candidates, escape.Line(w.Name),
+			escape.Line(w.Dims.String()))
+	}
+	plan, err := dispatch.Run(ctx, store, d)
+	if errors.As(err, new(*dispatch.StoppedError)) {
+		o.Notice(err.Error() + "; the same command goes on")
 		return console.Answer(console.ExitInterrupted)
-	case err != nil:
+	}
+	if err != nil {
 		return err
 	}
-	return o.write(env, plan)
+	return o.write(plan)
 }
 
 // write writes the table of a plan, and prints what came of it.
-func (o *dispatchOptions) write(env console.Environment, plan *dispatch.Plan) error {
+func (o *dispatchOptions) write(plan *dispatch.Plan) error {
 	table, err := plan.Table(o.prefix)
 	if err != nil {
 		return console.Usage(err)
@@ -138,25 +122,21 @@ func (o *dispatchOptions) write(env console.Environment, plan *dispatch.Plan) er
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl dispatch", 1, dispatched{plan, table, files})
-	}
-	if err := dispatch.Text(env.Stdout, plan); err != nil {
-		return err
-	}
-	fmt.Fprintln(env.Stdout)
-	for _, path := range files {
-		fmt.Fprintf(env.Stdout, "wrote %s\n", escape.Line(path))
-	}
-	return nil
+	return o.Show("pawl dispatch", 1, dispatched{plan, table, files}, func(w io.Writer) {
+		dispatch.Text(w, plan)
+		fmt.Fprintln(w)
+		for _, path := range files {
+			fmt.Fprintf(w, "wrote %s\n", escape.Line(path))
+		}
+	})
 }
 
 // chosenWorkloads returns the workloads that --workload names, none for all.
-func chosenWorkloads(ctx context.Context, env console.Environment, o console.Common, kernel string) ([]string, error) {
+func (o *dispatchOptions) chosenWorkloads(ctx context.Context, kernel string) ([]string, error) {
 	if o.Workload == "" {
 		return nil, nil
 	}
 	return tune.Workloads(ctx,
-		devices.Options{Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: env.Getenv, Notice: env.Notice}, kernel,
+		devices.Options{Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: o.Getenv, Notice: o.Notice}, kernel,
 		o.Backend, o.Workload)
 }

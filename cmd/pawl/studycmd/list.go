@@ -3,20 +3,22 @@ package studycmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/search/trial"
 	"pawl/studies"
 	"pawl/studies/report"
 )
 
-func listStudies(ctx context.Context, env console.Environment, o options) error {
-	store, err := console.OpenStudies(ctx, env, o.Common)
+func (o *options) listStudies(ctx context.Context) error {
+	store, err := o.OpenStudies(ctx)
 	if err != nil {
 		return err
 	}
@@ -28,14 +30,9 @@ func listStudies(ctx context.Context, env console.Environment, o options) error 
 	if len(all) == 0 {
 		return console.NoStudies(store)
 	}
-	var rows [][]string
-	for _, l := range all {
-		rows = append(rows, l.row())
-	}
-	if o.JSON {
-		return page.JSON(env.Stdout, "pawl studies list", 1, page.List("studies", all))
-	}
-	return page.Table(env.Stdout, lineHeader, rows)
+	return o.Show("pawl studies list", 1, page.List("studies", all), func(w io.Writer) {
+		page.Table(w, lineHeader, collect.Each(all, line.row))
+	})
 }
 
 // line is a study in a list of all: what it was, and what came of it.
@@ -78,8 +75,7 @@ func readLines(ctx context.Context, store *studies.Store) ([]line, error) {
 			}
 			l.Trials, l.Verdict = summary.Search.Asked, summary.Advice.Verdict
 			if ranked := trial.Ranking(summary.Trials()); len(ranked) > 0 {
-				best := ranked[0].Outcome.Milliseconds()
-				l.Best = &best
+				l.Best = new(ranked[0].Outcome.Milliseconds())
 			}
 			if summary.Winner != nil {
 				l.Confirmed = &summary.Winner.Milliseconds

@@ -2,20 +2,17 @@ package studycmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/studies"
 	"pawl/studies/report"
 )
 
 func noteCommand(env console.Environment) *cli.Command {
-	var o console.Common
+	o := console.In(env)
 	return &cli.Command{
 		Name: "note", Usage: "write a note about a study", ArgsUsage: "STUDY [TEXT…]",
 		Description: console.Details("The note is shown on the study's page. Without a text, the note is removed.",
@@ -26,7 +23,7 @@ func noteCommand(env console.Environment) *cli.Command {
 			if len(arguments) == 0 {
 				return console.Usagef("name the study that the note is about")
 			}
-			store, study, err := console.OpenStudy(ctx, env, o, arguments[:1])
+			store, study, err := o.OpenStudy(ctx, arguments[:1])
 			if err != nil {
 				return err
 			}
@@ -38,7 +35,7 @@ func noteCommand(env console.Environment) *cli.Command {
 }
 
 func deleteCommand(env console.Environment) *cli.Command {
-	var o console.Common
+	o := console.In(env)
 	return &cli.Command{
 		Name: "delete", Usage: "delete a study, its trials and its pages", ArgsUsage: "STUDY",
 		Description: console.Details("Deletes it for good; pawl studies copy keeps one elsewhere. A damaged study can be "+
@@ -49,19 +46,16 @@ func deleteCommand(env console.Environment) *cli.Command {
 			if len(arguments) != 1 {
 				return console.Usagef("name the one study to delete; see pawl studies list")
 			}
-			id, err := strconv.ParseInt(arguments[0], 10, 64)
+			id, err := console.StudyNumber(arguments[0])
 			if err != nil {
-				return console.Usagef("%q is not the number of a study; see pawl studies list", arguments[0])
+				return err
 			}
-			store, err := console.OpenStudies(ctx, env, o)
+			store, err := o.OpenStudies(ctx)
 			if err != nil {
 				return err
 			}
 			defer store.Close()
 			changed, err := report.Forget(ctx, store, o.Out, id)
-			if errors.Is(err, studies.ErrNoStudy) {
-				return console.Usagef("%w; see pawl studies list", err)
-			}
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package studycmd
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,9 +12,13 @@ import (
 	"pawl/studies/report"
 )
 
+type reportOptions struct {
+	console.Common
+	every bool
+}
+
 func ReportCommand(env console.Environment) *cli.Command {
-	var o console.Common
-	var every bool
+	o := reportOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "report",
 		Usage:     "write a study's report again",
@@ -27,47 +32,46 @@ func ReportCommand(env console.Environment) *cli.Command {
 			"pawl report 3 --out tuning",
 			"0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
-			console.Switch("all", &every, "write the pages of every study")),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if every {
-				return reportAll(ctx, env, o, arguments)
-			}
-			store, study, err := console.OpenStudy(ctx, env, o, arguments)
-			if err != nil {
-				return err
-			}
-			defer store.Close()
-			_, err = concludeStudy(ctx, env, o, store, study.ID)
-			return err
-		}),
+			console.Switch("all", &o.every, "write the pages of every study")),
+		Action: console.Action(o.run),
 	}
 }
 
-func reportAll(ctx context.Context, env console.Environment, o console.Common, arguments []string) error {
+func (o *reportOptions) run(ctx context.Context, arguments []string) error {
+	if o.every {
+		return o.reportAll(ctx, arguments)
+	}
+	store, study, err := o.OpenStudy(ctx, arguments)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	_, err = concludeStudy(ctx, &o.Common, store, study.ID)
+	return err
+}
+
+func (o *reportOptions) reportAll(ctx context.Context, arguments []string) error {
 	if len(arguments) > 0 || o.JSON {
 		return console.Usagef("--all takes no study and prints no JSON")
 	}
-	store, err := console.OpenStudies(ctx, env, o)
+	store, err := o.OpenStudies(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	files, err := report.PublishAll(ctx, store, o.Out)
 	for _, path := range files.Written {
-		fmt.Fprintf(env.Stdout, "wrote %s\n", path)
+		fmt.Fprintf(o.Stdout, "wrote %s\n", path)
 	}
 	return err
 }
 
 // concludeStudy writes the pages of a study and the index, and prints the result.
-func concludeStudy(ctx context.Context, env console.Environment, o console.Common, store *studies.Store,
+func concludeStudy(ctx context.Context, o *console.Common, store *studies.Store,
 	study int64) (*report.Summary, error) {
 	summary, files, err := report.Publish(ctx, store, o.Out, study)
-	switch {
-	case err != nil:
-		return summary, err
-	case o.JSON:
-		return summary, summary.JSON(env.Stdout)
+	if err == nil {
+		err = o.Print(summary.JSON, func(w io.Writer) { report.Text(w, summary, files) })
 	}
-	return summary, report.Text(env.Stdout, summary, files)
+	return summary, err
 }

@@ -21,7 +21,7 @@ type serveOptions struct {
 const tokenVariable = "PAWL_TOKEN"
 
 func ServeCommand(env console.Environment) *cli.Command {
-	var o serveOptions
+	o := serveOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "show studies, trials and the gate's history on a local web page",
@@ -34,25 +34,25 @@ func ServeCommand(env console.Environment) *cli.Command {
 			"0 stopped by Ctrl-C", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("out", "db"), console.BaselineFlag(&o.baseline),
 			console.Text("addr", &o.address, "127.0.0.1:7295", "the `ADDRESS` to listen at; port 0 takes a free one")),
-		Action: console.Alone(func(ctx context.Context) error { return runServe(ctx, env, o) }),
+		Action: console.Alone(o.runServe),
 	}
 }
 
-func runServe(ctx context.Context, env console.Environment, o serveOptions) error {
-	database := o.Database(env)
+func (o *serveOptions) runServe(ctx context.Context) error {
+	database := o.Database()
 	if _, err := studies.OnServer(database); err != nil {
 		return console.Usage(err)
 	}
 	server, err := pages.Listen(pages.Options{
 		Database: database, Baseline: o.baseline, Address: o.address,
-		Token: env.Getenv(tokenVariable),
+		Token: o.Getenv(tokenVariable),
 	})
 	if err != nil {
 		return err
 	}
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := o.Stoppable(ctx)
 	defer done()
-	fmt.Fprintf(env.Stdout, "%s\n", server.URL())
-	fmt.Fprintln(env.Stderr, "serving "+studies.Name(database)+" until Ctrl-C; nothing can be changed from the pages")
+	fmt.Fprintf(o.Stdout, "%s\n", server.URL())
+	fmt.Fprintln(o.Stderr, "serving "+studies.Name(database)+" until Ctrl-C; nothing can be changed from the pages")
 	return server.Serve(ctx)
 }

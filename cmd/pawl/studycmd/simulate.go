@@ -20,7 +20,7 @@ type raceOptions struct {
 }
 
 func SimulateCommand(env console.Environment) *cli.Command {
-	var o raceOptions
+	o := raceOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "simulate",
 		Usage:     "race samplers over recorded spaces",
@@ -34,7 +34,7 @@ func SimulateCommand(env console.Environment) *cli.Command {
 			console.TextOr("sampler", &o.samplers, "all",
 				"the `NAMES` of samplers, separated by commas: "+strings.Join(sampler.Names(), ", ")),
 			console.Number("seeds", &o.Seeds, 1, 100, "how many searches per space and sampler"),
-			&cli.Uint64Flag{Name: "seed", Destination: &o.FirstSeed, Usage: "the first of the seeds"},
+			console.Seed("seed", &o.FirstSeed, 0, "", "the first of the seeds"),
 			console.Number("trials", &o.Trials, 1, 200, "how many evaluations per search"),
 			console.NumberOr("ahead", &o.Ahead, 1, "what tune has on such a device",
 				"how many trials are in flight at most: asked and not yet finished"),
@@ -48,21 +48,18 @@ func SimulateCommand(env console.Environment) *cli.Command {
 					"what taking them into account is worth"),
 			console.Switch("check-bound", &o.Regret, "check how often the bound on what is left to gain holds"),
 		}, o.Flags("json")...),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			o.Files = arguments
-			return runSimulation(ctx, env, o)
-		}),
+		Action: console.Action(o.runSimulation),
 	}
 }
 
-func runSimulation(ctx context.Context, env console.Environment, o raceOptions) (err error) {
-	if len(o.Files) == 0 {
+func (o *raceOptions) runSimulation(ctx context.Context, files []string) (err error) {
+	if o.Files = files; len(files) == 0 {
 		return console.Usagef("name at least one recorded space")
 	}
 	if o.Samplers, err = samplerList(o.samplers); err != nil {
 		return err
 	}
-	progress, finish := console.SimulationBar(env)
+	progress, finish := console.SimulationBar(o.Environment)
 	o.Progress = progress
 	report, err := simulate.Run(ctx, o.Options)
 	finish()
@@ -70,9 +67,9 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 		return err
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, "pawl simulate", 1, report)
+		return page.JSON(o.Stdout, "pawl simulate", 1, report)
 	}
-	return report.WriteTable(env.Stdout)
+	return report.WriteTable(o.Stdout)
 }
 
 // samplerList splits and checks the names of samplers; none means all.

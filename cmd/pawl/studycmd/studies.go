@@ -17,7 +17,7 @@ import (
 )
 
 func Command(env console.Environment) *cli.Command {
-	var o options
+	o := options{Common: console.In(env)}
 	return &cli.Command{
 		Name:  "studies",
 		Usage: "look at what was recorded",
@@ -27,17 +27,14 @@ func Command(env console.Environment) *cli.Command {
 				Description: console.Details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies",
 					"3 internal or environment error", "64 usage"),
 				Flags:  o.Flags("out", "db", "json"),
-				Action: console.Alone(func(ctx context.Context) error { return listStudies(ctx, env, o) }),
+				Action: console.Alone(o.listStudies),
 			},
 			{
 				Name: "show", Usage: "show a study's trials", ArgsUsage: "[STUDY]",
 				Description: console.Details("Every trial in the order asked; the last study when none is named.",
 					"pawl studies show 3", "0 done", "2 no studies", "3 internal or environment error", "64 usage"),
-				Flags: o.Flags("out", "db", "json"),
-				Action: console.Action(func(ctx context.Context,
-					arguments []string) error {
-					return showStudy(ctx, env, o, arguments)
-				}),
+				Flags:  o.Flags("out", "db", "json"),
+				Action: console.Action(o.showStudy),
 			},
 			{
 				Name: "export", Usage: "print a study as a record that can be replayed", ArgsUsage: "[STUDY]",
@@ -46,10 +43,7 @@ func Command(env console.Environment) *cli.Command {
 					"pawl studies export 3 > record.json", "0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 				Flags: append(o.Flags("out", "db"),
 					console.TextOr("record", &o.record, "a study", "a recorded `FILE`, or an embedded record's name")),
-				Action: console.Action(func(ctx context.Context,
-					arguments []string) error {
-					return exportStudy(ctx, env, o, arguments)
-				}),
+				Action: console.Action(o.exportStudy),
 			},
 			copyCommand(env),
 			acrossCommand(env),
@@ -64,9 +58,8 @@ type options struct {
 	record string // to export instead of a study
 }
 
-func readStudy(ctx context.Context, env console.Environment, o options,
-	arguments []string) (studies.Study, trial.Past, error) {
-	store, study, err := console.OpenStudy(ctx, env, o.Common, arguments)
+func (o *options) readStudy(ctx context.Context, arguments []string) (studies.Study, trial.Past, error) {
+	store, study, err := o.OpenStudy(ctx, arguments)
 	if err != nil {
 		return study, trial.Past{}, err
 	}
@@ -75,19 +68,19 @@ func readStudy(ctx context.Context, env console.Environment, o options,
 	return study, past, err
 }
 
-func showStudy(ctx context.Context, env console.Environment, o options, arguments []string) error {
-	study, past, err := readStudy(ctx, env, o, arguments)
+func (o *options) showStudy(ctx context.Context, arguments []string) error {
+	study, past, err := o.readStudy(ctx, arguments)
 	if err != nil {
 		return err
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, "pawl studies show", 1, struct {
+		return page.JSON(o.Stdout, "pawl studies show", 1, struct {
 			Study  studies.Study `json:"study"`
 			Trials []trial.Trial `json:"trials"`
 			Rounds []trial.Round `json:"rounds"`
 		}{study, past.Trials, past.Rounds})
 	}
-	fmt.Fprintf(env.Stdout, "study %d: %s, workload %s, sampler %s, seed %d\n\n", study.ID, study.Kernel, study.Workload,
+	fmt.Fprintf(o.Stdout, "study %d: %s, workload %s, sampler %s, seed %d\n\n", study.ID, study.Kernel, study.Workload,
 		study.Sampler, study.Seed)
 	var rows [][]string
 	for _, t := range past.Trials {
@@ -98,7 +91,8 @@ func showStudy(ctx context.Context, env console.Environment, o options, argument
 		rows = append(rows,
 			[]string{fmt.Sprint(t.Number), median, fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
 	}
-	return page.Table(env.Stdout, []string{"trial", study.Environment.Objective.Name(), "samples", "point", ""}, rows)
+	page.Table(o.Stdout, []string{"trial", study.Environment.Objective.Name(), "samples", "point", ""}, rows)
+	return nil
 }
 
 func trialNote(t trial.Trial) string {
@@ -113,7 +107,7 @@ func trialNote(t trial.Trial) string {
 	return string(t.Outcome.Stop)
 }
 
-func exportStudy(ctx context.Context, env console.Environment, o options, arguments []string) error {
+func (o *options) exportStudy(ctx context.Context, arguments []string) error {
 	if o.record != "" && len(arguments) > 0 {
 		return console.Usagef("a study or a --record, not both")
 	}
@@ -124,12 +118,12 @@ func exportStudy(ctx context.Context, env console.Environment, o options, argume
 	} else {
 		var study studies.Study
 		var past trial.Past
-		if study, past, err = readStudy(ctx, env, o, arguments); err == nil {
+		if study, past, err = o.readStudy(ctx, arguments); err == nil {
 			record, err = tune.Record(study, past)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return record.Write(env.Stdout)
+	return record.Write(o.Stdout)
 }

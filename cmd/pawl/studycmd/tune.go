@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/winner"
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/sampler"
@@ -21,27 +21,17 @@ import (
 )
 
 type tuneOptions struct {
-	console.Common
-	trial.Goals
-	across bool
-	// given are the flags on the command line.
-	given  []string
-	kernel string
-	resume bool
-	quick  bool // a rough answer will do
-	lanes  int  // 0 for one per core
-	// profile says that a profiler looks at the default and the winner afterwards.
-	profile bool
-	// gate says that the winner is compared with a baseline, by a policy.
-	gate             bool
-	policy, baseline string
-	// farm and on say whose machines are asked; on is empty for this one.
-	farm, on string
+	console.GateFlags
+	// asked is what is tuned and how.
+	asked    tune.Options
+	quick    bool // a rough answer will do
+	gate     bool // the winner is compared with a baseline, by a policy
 	priority int
 }
 
 func TuneCommand(env console.Environment) *cli.Command {
-	var o tuneOptions
+	o := tuneOptions{GateFlags: console.GateFlags{Common: console.In(env)}}
+	goals := &o.asked.Study.Goals
 	return &cli.Command{
 		Name:      "tune",
 		Usage:     "search a kernel's parameters and suggest the best",
@@ -56,56 +46,45 @@ func TuneCommand(env console.Environment) *cli.Command {
 			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed",
 			"3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "order-seed", "out", "db", "cache", "json",
-			"run-timeout",
-			"compile-timeout"),
-			console.FarmFlag(&o.farm),
-			&cli.StringFlag{
-				Name:        "workload",
-				Aliases:     []string{"w"},
-				Destination: &o.Workload,
-				DefaultText: "the manifest's first",
-				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes " +
-					"(B=8+S=384), a range of them to draw from (S=256..4096) or a file of sizes that were missed " +
-					"(missed.jsonl): each has a study, and a share of the budget",
-			},
-			&cli.StringFlag{
-				Name:        "backend",
-				Destination: &o.Backend,
-				Value:       devices.Auto,
-				Action:      console.OneOf("backend", append(devices.Backends, tune.Replay)...),
-				Usage:       "where kernels run: auto, cuda, host, command, or replay of a --record",
-			},
+			"run-timeout", "compile-timeout"),
+			console.FarmFlag(&o.Farm),
+			console.TextOr("workload, w", &o.Workload, "the manifest's first",
+				"the `NAME` of a workload in the manifest, several with commas between them, all, sizes "+
+					"(B=8+S=384), a range of them to draw from (S=256..4096) or a file of sizes that were missed "+
+					"(missed.jsonl): each has a study, and a share of the budget"),
+			console.Choice("backend", &o.Backend, "", "where kernels run: auto, cuda, host, command, or replay of a --record",
+				append(slices.Clone(devices.Backends), tune.Replay)...),
 			console.TextOr("record", &o.Record, "the kernel's embedded one",
 				"the recorded `FILE` that --backend replay answers from"),
-			console.TimeOr("budget", &o.Budget, fmt.Sprintf("%v, or none with --trials", search.DefaultBudget),
+			console.TimeOr("budget", &goals.Budget, fmt.Sprintf("%v, or none with --trials", search.DefaultBudget),
 				"the `TIME` for search and confirmation; of a resumed study, for all of its runs together"),
 			console.Switch("quick", &o.quick, fmt.Sprintf("a rough answer in %v, with one finalist", search.QuickBudget)),
-			console.NumberOr("trials", &o.Trials, 1, "no limit", "the largest `NUMBER` of trials"),
+			console.NumberOr("trials", &goals.Trials, 1, "no limit", "the largest `NUMBER` of trials"),
 			&cli.GenericFlag{
 				Name:        "target",
-				Value:       &o.Goals.Target,
+				Value:       &goals.Target,
 				DefaultText: "none",
 				Usage:       "stop searching at this `SPEEDUP` over the default, such as 1.10x",
 			},
 			&cli.GenericFlag{
 				Name:        "regret",
-				Value:       &o.Regret,
+				Value:       &goals.Regret,
 				DefaultText: "never",
 				Usage: "stop searching when the model guesses that at most this `SHARE` is left to gain, such as 1%, before " +
 					"and after 45 random trials",
 			},
 			console.Text("sampler", &o.Sampler, sampler.Default,
 				"how points are chosen: "+strings.Join(sampler.Names(), ", ")),
-			console.Switch("resume", &o.resume, "resume the last study of the same kernel, workload and sources"),
+			console.Switch("resume", &o.asked.Resume, "resume the last study of the same kernel, workload and sources"),
 			console.Switch("ignore-earlier", &o.Cold, "learn nothing from earlier studies"),
-			console.Switch("across", &o.across,
+			console.Switch("across", &o.asked.Study.Across,
 				"measure the winner on the kernel's other workloads too, in a part of the budget"),
-			console.Switch("profile", &o.profile,
+			console.Switch("profile", &o.asked.Profile,
 				"let a profiler look at the default and the winner when they are confirmed, so that the page says why; see "+
 					"pawl profile"),
 			console.Switch("gate", &o.gate, "compare the winner with the baseline, as pawl gate --study does"),
-			console.PolicyFlag(&o.policy), console.BaselineFlag(&o.baseline),
-			console.TextOr("on", &o.on, "this machine",
+			console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
+			console.TextOr("on", &o.On, "this machine",
 				"let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200, "+
 					"or replay; --db says which farm"),
 			&cli.IntFlag{
@@ -114,23 +93,23 @@ func TuneCommand(env console.Environment) *cli.Command {
 				DefaultText: "3",
 				Usage:       "1 to 4 on a farm: what has a lower `NUMBER` goes first",
 			},
-			console.NumberOr("lanes", &o.lanes, 1, "one per core", "how many compilers run at once"),
+			console.NumberOr("lanes", &o.asked.Lanes, 1, "one per core", "how many compilers run at once"),
 			console.Number("samples", &o.Samples, 2, 5,
 				"the fewest samples of a trial; a promising one gets more; with 5 or fewer, a hopeless one has 3 launches "+
 					"on a GPU"),
-			console.Number("finalists", &o.Finalists, 1, 5, "how many points are confirmed"),
+			console.Number("finalists", &goals.Finalists, 1, 5, "how many points are confirmed"),
 			&cli.IntFlag{
 				Name:        "rounds",
-				Destination: &o.Rounds,
+				Destination: &goals.Rounds,
 				Value:       10,
 				Usage:       "how many rounds of confirmation, each in fresh processes",
 			},
 		),
 		Action: func(c *cli.Context) (err error) {
-			if o.kernel, err = console.AtMostOne(c.Args().Slice(), "kernel"); err != nil {
+			if o.asked.Kernel, err = console.AtMostOne(c.Args().Slice(), "kernel"); err != nil {
 				return err
 			}
-			o.given = c.FlagNames()
+			o.asked.Given = c.FlagNames()
 			for _, name := range []string{"gate", "profile"} {
 				if o.Backend == tune.Replay && c.Bool(name) {
 					return console.Usagef("--%s cannot be combined with --backend replay", name)
@@ -140,15 +119,15 @@ func TuneCommand(env console.Environment) *cli.Command {
 				return console.Usagef("--quick is a budget of %v: leave out --budget", search.QuickBudget)
 			}
 			if o.quick {
-				o.Budget, o.Finalists = search.QuickBudget, 1
+				goals.Budget, goals.Finalists = search.QuickBudget, 1
 			}
-			if o.on == "" && (o.farm != "" || o.priority != 0) {
+			if o.On == "" && (o.Farm != "" || o.priority != 0) {
 				return console.Usagef("--farm and --priority are for a farm: --on LABEL says which of its machines")
 			}
 			if o.priority < 0 || o.priority > 4 {
 				return console.Usagef("--priority must be 1 to 4")
 			}
-			return runTune(c.Context, env, o)
+			return o.runTune(c.Context)
 		},
 	}
 }
@@ -162,52 +141,50 @@ func (o *tuneOptions) orderSeed() uint64 {
 	return o.Order()
 }
 
-func runTune(ctx context.Context, env console.Environment, o tuneOptions) error {
+func (o *tuneOptions) runTune(ctx context.Context) error {
 	shown := &latestDisplay{}
-	ctx, interruption, done := console.Interruptible(ctx, env, shown, "the same command with --resume")
+	ctx, interruption, done := o.Interruptible(ctx, shown, "the same command with --resume")
 	defer done()
 	if tune.SeveralWorkloads(o.Workload) && o.Backend != tune.Replay {
-		return tuneWorkloads(ctx, env, o, shown, interruption)
+		return o.tuneWorkloads(ctx, shown, interruption)
 	}
-	_, err := tuneOne(ctx, env, o, shown, interruption)
+	_, err := o.tuneOne(ctx, shown, interruption)
 	return err
 }
 
 // onFarm says which machines of a farm are asked; nil is this machine.
-func (o tuneOptions) onFarm(database string) (*tune.Farm, error) {
-	if o.on == "" {
+func (o *tuneOptions) onFarm(database string) (*tune.Farm, error) {
+	if o.On == "" {
 		return nil, nil
 	}
-	options, err := console.FarmIn(database, o.farm)
+	options, err := console.FarmIn(database, o.Farm)
 	if err != nil {
 		return nil, err
 	}
-	return &tune.Farm{Options: options, On: o.on, Priority: o.priority}, nil
+	return &tune.Farm{Options: options, On: o.On, Priority: o.priority}, nil
 }
 
 // tuneOne tunes one workload, and prints what came of it.
-func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay,
+func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
 	interruption *console.Interruption) (report.Verdict, error) {
-	display := console.NewDisplay(env.Stderr)
+	display := console.NewDisplay(o.Stderr)
 	shown.Store(display)
-	database := o.Database(env)
-	onFarm, err := o.onFarm(database)
-	if err != nil {
+	database := o.Database()
+	asked := o.asked
+	var err error
+	if asked.Farm, err = o.onFarm(database); err != nil {
 		return "", err
 	}
-	summary, err := tune.Run(ctx, tune.Options{
-		Study: studies.Options{Definition: o.Definition, Goals: o.Goals, Across: o.across},
-		Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes, Farm: onFarm,
-		Database: database, Cache: o.Cache, Version: console.Version(),
-		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop, BenchTime: env.BenchTime,
-		Begin: func(study studies.Study, past trial.Past, pool *space.Pool) {
-			interruption.Polite.Store(true)
-			display.Start(study, past, pool)
-		},
-		Observe: display.Update, End: display.Finish, Across: announceAcross(env),
-		Profile: o.profile, Out: o.Out, OrderSeed: o.orderSeed(),
-		Profiling: func(p space.Point) { fmt.Fprintf(env.Stderr, "profiling one launch of %s\n", p) },
-	})
+	asked.Study.Definition, asked.OrderSeed, asked.Version = o.Definition, o.orderSeed(), console.Version()
+	asked.Database, asked.Cache, asked.Out, asked.BenchTime = database, o.Cache, o.Out, o.BenchTime
+	asked.Getenv, asked.Notice, asked.Stop = o.Getenv, o.Notice, interruption.Stop
+	asked.Begin = func(study studies.Study, past trial.Past, pool *space.Pool) {
+		interruption.Polite.Store(true)
+		display.Start(study, past, pool)
+	}
+	asked.Observe, asked.End, asked.Across = display.Update, display.Finish, announceAcross(o.Stderr)
+	asked.Profiling = func(p space.Point) { fmt.Fprintf(o.Stderr, "profiling one launch of %s\n", p) }
+	summary, err := tune.Run(ctx, asked)
 	if err != nil {
 		return "", err
 	}
@@ -219,11 +196,11 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 	defer store.Close()
 	var standing studies.Standing
 	if o.gate && !interruption.Stopped() {
-		if standing, err = gateTuned(ctx, env, o, store, summary.Study.ID, interruption.Stop); err != nil {
+		if standing, err = o.gateTuned(ctx, store, summary.Study.ID, interruption.Stop); err != nil {
 			return "", err
 		}
 	}
-	if summary, err = concludeStudy(left, env, o.Common, store, summary.Study.ID); err != nil {
+	if summary, err = concludeStudy(left, &o.Common, store, summary.Study.ID); err != nil {
 		return "", err
 	}
 	switch {
@@ -239,7 +216,7 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 
 // gateTuned compares the winner of a study that has just ended with the baseline. The pages
 // are written before it, so that they are there in any case.
-func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, store *studies.Store, study int64,
+func (o *tuneOptions) gateTuned(ctx context.Context, store *studies.Store, study int64,
 	stop <-chan struct{}) (studies.Standing, error) {
 	if _, _, err := report.Publish(context.WithoutCancel(ctx), store, o.Out, study); err != nil {
 		return "", err
@@ -253,22 +230,16 @@ func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, stor
 		case <-ctx.Done():
 		}
 	}()
-	fmt.Fprintln(env.Stderr, "comparing the winner with the baseline: interleaved, in fresh processes")
-	gated := console.GateFlags{
-		Common:   o.Common,
-		Policy:   o.policy,
-		Baseline: o.baseline,
-		Study:    study,
-		On:       o.on,
-		Farm:     o.farm,
-	}
+	fmt.Fprintln(o.Stderr, "comparing the winner with the baseline: interleaved, in fresh processes")
+	gated := o.GateFlags
+	gated.Study = study
 	gated.Workload, gated.At = "", "" // the study's own
-	outcome, err := gated.HoldWinner(ctx, env, store, o.kernel)
+	outcome, err := gated.HoldWinner(ctx, store, o.asked.Kernel)
 	switch {
 	case err == nil:
 		return outcome.Gating.Standing, nil
-	case errors.As(err, new(*winner.NoWinnerError)), ctx.Err() != nil:
-		env.Notice("the winner was not compared with the baseline: " + err.Error())
+	case errors.As(err, new(*devices.NothingError)), ctx.Err() != nil:
+		o.Notice("the winner was not compared with the baseline: " + err.Error())
 		return "", nil
 	}
 	return "",

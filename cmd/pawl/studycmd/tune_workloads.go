@@ -32,22 +32,22 @@ func (l *latestDisplay) Write(p []byte) (int, error) {
 
 // tuneWorkloads tunes several workloads of a kernel, one after the other, each in a study of its
 // own. What goes wrong with one does not keep the others from being tuned.
-func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay,
+func (o *tuneOptions) tuneWorkloads(ctx context.Context, shown *latestDisplay,
 	interruption *console.Interruption) error {
-	names, err := tune.Workloads(ctx, o.Tools(env), o.kernel, o.Backend, o.Workload)
+	names, err := tune.Workloads(ctx, o.Tools(), o.asked.Kernel, o.Backend, o.Workload)
 	if err != nil {
 		return err
 	}
-	budget := o.Budget / time.Duration(len(names))
+	budget := o.asked.Study.Budget / time.Duration(len(names))
 	if budget > 0 {
-		fmt.Fprintf(env.Stderr, "%s, %v for each\n", page.Count(len(names), "workload"), budget.Round(time.Millisecond))
+		fmt.Fprintf(o.Stderr, "%s, %v for each\n", page.Count(len(names), "workload"), budget.Round(time.Millisecond))
 	}
 	code := console.ExitOK
 	var failed, unconfirmed []string
 	for _, name := range names {
-		each := o
-		each.Workload, each.Budget = name, budget
-		verdict, err := tuneOne(ctx, env, each, shown, interruption)
+		each := *o
+		each.Workload, each.asked.Study.Budget = name, budget
+		verdict, err := each.tuneOne(ctx, shown, interruption)
 		var result console.Answer
 		switch {
 		case errors.As(err, new(*devices.ArgumentError)):
@@ -59,34 +59,34 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 		case errors.As(err, &result):
 			code = max(code, int(result))
 		case err != nil:
-			env.Notice(fmt.Sprintf("workload %s: %v", name, err))
+			o.Notice(fmt.Sprintf("workload %s: %v", name, err))
 			failed = append(failed, name)
 		}
 		switch verdict {
 		case report.Unconfirmed, report.Nothing, report.Promising, report.Unproven:
 			unconfirmed = append(unconfirmed, name)
 		}
-		fmt.Fprintln(env.Stdout)
+		fmt.Fprintln(o.Stdout)
 	}
 	if len(failed) > 0 {
 		return fmt.Errorf("%d of %s could not be tuned: %s", len(failed), page.Count(len(names), "workload"),
 			strings.Join(failed, ", "))
 	}
 	if !o.JSON && len(names) > 1 {
-		if each := cmp.Or(budget, search.DefaultBudget); budget > 0 || o.Trials == 0 {
+		if each := cmp.Or(budget, search.DefaultBudget); budget > 0 || o.asked.Study.Trials == 0 {
 			budget = 2 * each * time.Duration(len(unconfirmed)) // of which each has used its part
 		}
-		o.printNext(env, unconfirmed, budget)
+		o.printNext(unconfirmed, budget)
 	}
 	return console.Answered(code)
 }
 
 // printNext says what to do after several workloads were tuned: confirm the rest within a budget, or choose among all.
-func (o tuneOptions) printNext(env console.Environment, unconfirmed []string, budget time.Duration) {
+func (o *tuneOptions) printNext(unconfirmed []string, budget time.Duration) {
 	command := func(name, workloads string, more ...string) string {
 		words := []string{"pawl", name}
-		if o.kernel != "" {
-			words = append(words, o.kernel)
+		if o.asked.Kernel != "" {
+			words = append(words, o.asked.Kernel)
 		}
 		if workloads != tune.AllWorkloads {
 			words = append(words, "--workload", workloads)
@@ -94,13 +94,13 @@ func (o tuneOptions) printNext(env console.Environment, unconfirmed []string, bu
 		return escape.Shell(append(words, more...)...)
 	}
 	if len(unconfirmed) == 0 {
-		fmt.Fprintf(env.Stdout, "Next, the few points that are worth shipping: %s\n", command("dispatch", o.Workload))
+		fmt.Fprintf(o.Stdout, "Next, the few points that are worth shipping: %s\n", command("dispatch", o.Workload))
 		return
 	}
 	more := []string{"--resume"}
 	if budget > 0 {
 		more = append(more, "--budget", budget.Round(time.Second).String())
 	}
-	fmt.Fprintf(env.Stdout, "No winner is confirmed for %s. Where nothing failed, this measures longer: %s\n",
+	fmt.Fprintf(o.Stdout, "No winner is confirmed for %s. Where nothing failed, this measures longer: %s\n",
 		strings.Join(unconfirmed, ", "), command("tune", strings.Join(unconfirmed, ","), more...))
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"pawl/cmd/pawl/console"
 	"pawl/studies/tune"
 )
 
@@ -26,9 +25,10 @@ func TestNextAfterSeveralWorkloads(t *testing.T) {
 				"--workload tall,deep --resume --budget 1m30s\n"},
 	} {
 		var out strings.Builder
-		o := tuneOptions{kernel: test.kernel}
+		var o tuneOptions
+		o.asked.Kernel, o.Stdout = test.kernel, &out
 		o.Workload = test.workloads
-		o.printNext(console.Environment{Stdout: &out}, test.unconfirmed, 90*time.Second)
+		o.printNext(test.unconfirmed, 90*time.Second)
 		if out.String() != test.want {
 			t.Errorf("%s: got %q, want %q", name, out.String(), test.want)
 		}

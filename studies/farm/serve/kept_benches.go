@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -148,7 +149,9 @@ func (s *server) target(ctx context.Context, subject farm.Subject) (devices.Targ
 		if err != nil {
 			return devices.Target{}, err
 		}
-		if err := page.WriteFolder(folder, func(to string) error { return farm.Unpack(packed, to) }); err != nil {
+		if err := page.WriteFolder(folder, func(to string) error {
+			return kernels.Unpack(bytes.NewReader(packed), to)
+		}); err != nil {
 			return devices.Target{}, err
 		}
 	}
