@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// What is larger is several things. Tests are not counted, nor the packages that import testing.
+// What is larger is several things. Tests are not counted, nor packages that are called so.
 const (
 	mostLinesOfFile    = 400
 	mostLinesOfPackage = 4200
 	// It only goes down: what is added pays by what is removed. Lower it when lines have gone.
-	mostLinesOfAll = 85_595
+	mostLinesOfAll = 85_082
 	mostMethods    = 5
 )
 
 func TestNothingIsTooLarge(t *testing.T) {
-	lines, tests := map[string]int{}, map[string]bool{}
+	lines := map[string]int{}
 	eachFile(t, func(path string) error {
 		if strings.HasSuffix(path, "_test.go") {
 			return nil
@@ -28,11 +28,6 @@ func TestNothingIsTooLarge(t *testing.T) {
 		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
-		}
-		for _, imported := range file.Imports {
-			if imported.Path.Value == `"testing"` {
-				tests[filepath.Dir(path)] = true
-			}
 		}
 		count := set.File(file.FileStart).LineCount()
 		if lines[filepath.Dir(path)] += count; count > mostLinesOfFile {
@@ -49,7 +44,7 @@ func TestNothingIsTooLarge(t *testing.T) {
 	})
 	all := 0
 	for folder, count := range lines {
-		if tests[folder] {
+		if strings.HasSuffix(folder, "test") {
 			continue
 		}
 		if all += count; count > mostLinesOfPackage {
