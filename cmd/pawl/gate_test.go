@@ -140,7 +140,7 @@ func TestOldResultsAreNotAccepted(t *testing.T) {
 	cmd := asPawl(t, dir, "baseline", "accept", "--reason", "because")
 	output, _ := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != console.ExitMachinery ||
-		!strings.Contains(string(output), "measured after these results") {
+		!strings.Contains(string(output), "newer than these results") {
 		t.Errorf("%s", output)
 	}
 }
