@@ -230,7 +230,7 @@ func (r *run) again(ctx context.Context, c *devices.Configuration, rule policy.K
 	}
 	defer func() { r.budget = 0 }()
 	if r.budget < first.result.Policy.Budget/2 {
-		first.result.Notes = append(first.result.Notes, "no time was left to compare once more")
+		first.result.Notes = append(first.result.Notes, "no time was left for a second comparison")
 		return first, nil
 	}
 	r.Seed++

@@ -88,7 +88,7 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 	case entry.Out && entry.Inout:
 		return at.Errorf("argument %s is marked out and inout: inout alone says that it is read and written", a.Name)
 	case a.Scratch && a.Out:
-		return at.Errorf("argument %s is marked scratch and out: scratch is what nobody compares", a.Name)
+		return at.Errorf("argument %s is marked scratch and out: scratch is never compared", a.Name)
 	case a.Inout && entry.Init.Text != "":
 		return entry.Init.At.Errorf("argument %s: init belongs to outputs; the content of an inout is its fill", a.Name)
 	case entry.Init.Text != "" && !a.Written():

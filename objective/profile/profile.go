@@ -145,7 +145,7 @@ func Of(ctx context.Context, on Subject, prepared objective.Prepared, millisecon
 	p := &Profile{Static: *static, Created: o.Now}
 	p.Milliseconds = milliseconds
 	if o.Static {
-		p.NoMetrics = "nobody asked for a profiler"
+		p.NoMetrics = "no profiler was asked for"
 		return p.explain(), nil
 	}
 	failure, err := p.count(ctx, on, prepared, o)

@@ -76,7 +76,7 @@ func advise(s *Summary) Advice {
 				"nothing yet. %s", inRounds(s.Study), s.confirms("confirms them"))}
 	case e == nil && s.Winner.Rounds < stats.FewestForInterval:
 		return Advice{Unproven, fmt.Sprintf("The default came first, in %d rounds of %d. %s", s.Winner.Rounds,
-			stats.FewestForInterval, s.confirms("goes on"))}
+			stats.FewestForInterval, s.confirms("continues"))}
 	case e == nil && slices.ContainsFunc(s.Top, Timed.mayBeFaster):
 		return Advice{Unproven, fmt.Sprintf("Nothing is decided: the default came first, and another point may be more than "+
 			"%s %s. %s", page.WholePercent(claimSpeedup-1), s.better(), s.confirms("measures longer"))}
@@ -87,7 +87,7 @@ func advise(s *Summary) Advice {
 			fmt.Sprintf("Promising, after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("confirms it"))}
 	case !e.Interval.Bounded():
 		return Advice{Unproven,
-			fmt.Sprintf("Nothing is decided after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("goes on"))}
+			fmt.Sprintf("Nothing is decided after %d rounds of %d. %s", e.Rounds, e.Needed, s.confirms("continues"))}
 	case e.Speedup < noiseSpeedup && e.Interval.High >= claimSpeedup:
 		return Advice{Unproven,
 			fmt.Sprintf("Nothing is decided: the gain may be below %s or above %s. %s", page.WholePercent(noiseSpeedup-1),

@@ -236,7 +236,7 @@ func explain(err error, study studies.Study, finished int) error {
 	if finished == 0 {
 		return err
 	}
-	return fmt.Errorf("%w\n%s as study %d; %s goes on", err,
+	return fmt.Errorf("%w\n%s as study %d; %s continues", err,
 		page.Count(finished, "finished trial is saved", "finished trials are saved"), study.ID,
 		escape.Shell(study.Resume()...))
 }

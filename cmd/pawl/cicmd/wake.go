@@ -30,8 +30,8 @@ func wakeCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Runs the command wake of "+runner.FileName+
 				" without a shell, then check until it succeeds; a machine that does not\n"+
-				"answer in time is put to sleep again. Then it stays: until the machine does not answer any more, until\n"+
-				"its longest time is over, or until Ctrl-C, and puts it to sleep. --leave returns when it answers, for a\n"+
+				"answer in time is put to sleep again. Then it guards the machine until it no longer answers, its\n"+
+				"longest time is over, or Ctrl-C, and puts it to sleep. --leave returns when it answers, for a\n"+
 				"workflow whose jobs guard and sleep do that; they need the output machine in "+runner.Variable+".",
 			"pawl ci wake --file runner.yaml", "0 it sleeps, or with --leave it answers",
 			"3 it does not, and was put to sleep", "64 usage", "130 stopped before it answered, and put to sleep"),

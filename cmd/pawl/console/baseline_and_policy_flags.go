@@ -17,7 +17,7 @@ func BaselineFlag(to *string) cli.Flag {
 }
 
 func PolicyFlag(to *string) cli.Flag {
-	return TextOr("policy", to, policy.FileName+" where there is one",
+	return TextOr("policy", to, policy.FileName+" if it exists",
 		"the `FILE` that says what is gated and by which limits")
 }
 

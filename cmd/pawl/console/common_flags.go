@@ -43,7 +43,7 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 		"workload": TextOr("workload, w", &o.Workload, "the manifest's first", "the `NAME` of a workload in the manifest"),
 		"workloads": TextOr("workload, w", &o.Workload, "the manifest's first",
 			"the `NAMES` of workloads, separated by commas, or all"),
-		"at": Text("at", &o.At, "", "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default"),
+		"at": Text("at", &o.At, "", "a `POINT` such as BLOCK_M=64,BLOCK_N=32; parameters left out have their defaults"),
 		"backend": Choice("backend", &o.Backend, "", "where kernels run: auto, cuda, host or command",
 			devices.Backends...),
 		"compiler": Choice("compiler", &o.Compiler, "",
@@ -52,11 +52,11 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 			"what timed launches find in the caches: cold, warm, or flush before every launch",
 			string(worker.Cold), string(worker.Warm), string(worker.Flushed)),
 		"lock-clocks": NumberOr("lock-clocks", &o.LockClocks, 1, "as they are",
-			"hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects everybody on the GPU, "+
+			"hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects all users of the GPU, "+
 				"and is restored at the end"),
 		"seed": Seed("seed", &o.Seed, 1, "", "the `NUMBER` that fixes the order of points and the inputs"),
 		"order-seed": Seed("order-seed", &o.OrderSeed, 0, "drawn anew",
-			"the `NUMBER` that draws the order of measurements, as a result has recorded it"),
+			"the `NUMBER` that draws the order of measurements, as recorded with a result"),
 		"out": Text("out", &o.Out, "tuning", "the `FOLDER` for the study database and the reports"),
 		"db": TextOr("db", &o.DB, DatabaseVariable+", or "+kernels.DatabaseName+" in the folder of --out",
 			"the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE"),

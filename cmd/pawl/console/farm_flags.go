@@ -10,7 +10,7 @@ import (
 
 // FarmFlag is the flag that tells farms of one database apart.
 func FarmFlag(name *string) cli.Flag {
-	return TextOr("farm", name, farm.DefaultName, "the `NAME` of the farm, where a database has several")
+	return TextOr("farm", name, farm.DefaultName, "the `NAME` of the farm, if the database has several")
 }
 
 // FarmDatabaseFlag is the flag for the database of a farm, which is never a file.

@@ -66,7 +66,7 @@ func (env Environment) Interruptible(ctx context.Context, stderr io.Writer,
 		}
 		text := "left before the search began"
 		if i.Polite.Load() {
-			text = "left; " + again + " goes on"
+			text = "left; " + again + " continues"
 		}
 		say(env.Stderr, "\n"+text+"\n") // the bars are not drawn again
 		os.Exit(ExitInterrupted)

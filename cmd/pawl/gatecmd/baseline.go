@@ -60,9 +60,9 @@ func BaselineCommand(env console.Environment) *cli.Command {
 			{
 				Name: "accept", Usage: "make the last results the baseline, with a reason", ArgsUsage: "[KERNEL...]",
 				Description: console.Details(
-					"Moves the baseline to what the last gate run measured, or the one whose results --from names, also\n"+
-						"where that is slower, and accepts what a branch changes about the checks. Who did that and why is\n"+
-						"kept for ever. --release makes it what erosion is measured against.",
+					"Moves the baseline to what the last gate run measured, or the one whose results --from names, even\n"+
+						"if it is slower, and accepts what a branch changes about the checks. The history keeps who did it\n"+
+						"and why. With --release, erosion is measured against it from now on.",
 					`pawl baseline accept attention --reason "clearer code, reviewed in 12"`,
 					"0 accepted", "2 nothing to accept", "3 internal or environment error", "64 usage"),
 				Flags: []cli.Flag{console.BaselineFlag(&o.baseline), reasonFlag(&o.reason),
@@ -75,8 +75,8 @@ func BaselineCommand(env console.Environment) *cli.Command {
 			{
 				Name: "remove", Usage: "take a kernel out of the baseline, with a reason", ArgsUsage: "KERNEL...",
 				Description: console.Details(
-					"Removes the entries of kernels that are gone, on all devices. Who did that and why stays in the\n"+
-						"history; in the pull request that deletes the kernel's folder it is what lets the gate pass.",
+					"Removes the entries of kernels that are gone, on all devices. The history keeps who did it and why.\n"+
+						"A pull request that deletes a kernel's folder passes the gate only with this.",
 					`pawl baseline remove scale --reason "replaced by the library's"`,
 					"0 removed", "3 internal or environment error", "64 usage"),
 				Flags:  []cli.Flag{console.BaselineFlag(&o.baseline), reasonFlag(&o.reason)},
@@ -85,7 +85,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 			{
 				Name: "merge", Usage: "join two baselines, as a merge driver of git", ArgsUsage: "BASE OURS THEIRS",
 				Description: console.Details(
-					"Writes over OURS what both sides have moved since BASE; where both moved the same, the better entry\n"+
+					"Replaces OURS with the changes of both sides since BASE; if both moved an entry, the better one\n"+
 						"stays. For git: git config merge.pawl.driver 'pawl baseline merge %O %A %B', and in .gitattributes\n"+
 						"results/baseline.json merge=pawl.",
 					"pawl baseline merge base.json ours.json theirs.json",

@@ -46,15 +46,15 @@ func Command(env console.Environment) *cli.Command {
 			"Checks each kernel of the policy, rebuilds its baseline, measures both interleaved in fresh\n"+
 				"processes with an A/A control, and judges. Writes "+reporting.MarkdownName+" beside the baseline,\n"+
 				"and updates the baseline if a second build has shown a gain and nothing fails. What is\n"+
-				"inconclusive is compared once more.\n\n"+
+				"inconclusive is compared a second time.\n\n"+
 				"With --base a change is compared with that commit, built here, and checked by its rules too.\n\n"+
 				"With --study it compares the winner of a study (or the point of --at) with the baseline. The\n"+
 				"verdict is recorded and shown on the study's page. With --study or --at no baseline moves: a\n"+
 				"point that was found is not in use until somebody applies it.\n\n"+
-				"With --on a device of a farm measures, before what searches ask of it. See docs/farm.md.",
+				"With --on, a device of a farm measures, before any queued searches. See docs/farm.md.",
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference",
-			"1 regression, wrong or vanished; undecided too with --fail-undecided",
+			"1 regression, wrong or vanished; with --fail-undecided also undecided",
 			"2 nothing could be decided: new, inconclusive, infeasible, or checks that a branch changes",
 			"3 internal or environment error", "64 usage", "130 stopped, the baseline is as it was"),
 		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "order-seed",
@@ -86,7 +86,7 @@ func Command(env console.Environment) *cli.Command {
 				Usage: "compare the winner of the study with this `NUMBER` with the baseline",
 			},
 			console.Switch("dry-run", &o.dryRun, "compare and report, but leave the baseline and the history alone"),
-			console.Switch("fail-undecided", &o.failUndecided, "fail where nothing could be decided about what is not new")),
+			console.Switch("fail-undecided", &o.failUndecided, "fail if anything but a new kernel or workload is undecided")),
 		Subcommands: []*cli.Command{bisectCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if o.On == "" && o.Farm != "" {

@@ -32,8 +32,8 @@ func RivalsCommand(env console.Environment) *cli.Command {
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
 			"Measures the rivals that the manifest names, the last study's winner and the default in one run,\n"+
-				"interleaved, on the same inputs, and checks the rivals' results against the kernel's reference. A rival\n"+
-				"that is not there, or wrong, is named. docs/rivals.md says how a rival is written.",
+				"interleaved, on the same inputs, and checks the rivals' results against the kernel's reference. A missing\n"+
+				"or wrong rival is listed with the reason. docs/rivals.md describes how to write a rival.",
 			"pawl rivals gemm --workload square_8192 --rounds 10",
 			"0 no rival is faster", "1 a rival is faster than the kernel's best point", "2 no rival could be measured",
 			"3 internal or environment error", "64 usage", "130 stopped"),

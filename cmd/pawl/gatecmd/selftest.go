@@ -35,8 +35,8 @@ func selftestCommand(env console.Environment) *cli.Command {
 		Usage:     "slow a kernel by known shares and count the verdicts, on this machine",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
-			"Compiles the kernel with a spin of a known share of its own time, compares it with itself as\n"+
-				"pawl gate would, many times, and prints how often each verdict came out.",
+			"Slows the kernel by a known share of its own time, compares it many times with the original, as\n"+
+				"pawl gate would, and prints how often each verdict came out.",
 			"pawl gate selftest matmul --comparisons 20 --slowdowns 0,3,10",
 			"0 done", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(append(o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "order-seed",

@@ -27,9 +27,9 @@ func CheckCommand(env console.Environment) *cli.Command {
 		Usage:     "try a kernel's manifest, source, reference and default before a search",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
-			"Goes from the manifest to the workload in the order in which things go wrong: limits of the machine,\n"+
-				"compiling, small shapes, every shape. It stops at the first that fails, with what to do.\n"+
-				"--arch needs no GPU: it ends after compiling.",
+			"Tries what can fail, in this order: the manifest, limits of the machine, compiling, small shapes,\n"+
+				"every shape. It stops at the first failure and says what to do. With --arch no GPU is needed:\n"+
+				"it stops after compiling.",
 			"pawl check ./scale",
 			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error",
 			"64 usage"),

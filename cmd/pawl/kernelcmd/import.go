@@ -32,8 +32,8 @@ func ImportCommand(env console.Environment) *cli.Command {
 				Description: console.Details(
 					"Runs the script with your own Python, in its folder, with a module that stands in for kernel_tuner:\n"+
 						"it records what tune_kernel and run_kernel are given, and launches nothing. Writes a kernel's folder\n"+
-						"with the arrays and answers as .npy. What cannot be carried over exactly (a function that is not plain\n"+
-						"arithmetic, an observer) is a gap: it is listed, and has a comment in the manifest.",
+						"with the arrays and answers as .npy. Anything not converted exactly (a function that is not plain\n"+
+						"arithmetic, an observer) is listed, and marked by a comment in the manifest.",
 					"pawl import kernel-tuner convolution.py -- 4096",
 					"0 done", "1 the script failed, or asks for what pawl does not have", "3 internal or environment error",
 					"64 usage"),
@@ -56,8 +56,8 @@ func ImportCommand(env console.Environment) *cli.Command {
 			{
 				Name: "t1", Usage: "from a file in the community's T1 format", ArgsUsage: "FILE.json",
 				Description: console.Details(
-					"Reads the description of a tuning problem in JSON, and the kernel's source from beside it. What has no\n"+
-						"counterpart is a gap: it is listed, and has a comment in the manifest.",
+					"Reads the description of a tuning problem in JSON, and the kernel's source from beside it. Anything\n"+
+						"not converted is listed, and marked by a comment in the manifest.",
 					"pawl import t1 gemm.json --to gemm",
 					"0 done", "1 the file is wrong, or asks for what pawl does not have", "3 internal or environment error",
 					"64 usage"),

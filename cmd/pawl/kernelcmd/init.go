@@ -21,15 +21,15 @@ func InitCommand(env console.Environment) *cli.Command {
 		Usage:     "write the folder of a new kernel, from a source if there is one",
 		ArgsUsage: "FOLDER",
 		Description: console.Details(
-			"Writes a small kernel that tunes at once, to begin from. With --from it describes a source: the\n"+
-				"arguments of its function, macros that have a default as parameters; what it cannot know is\n"+
-				"marked in the manifest. A folder that has anything in it is left alone.",
+			"Writes a small working kernel to start from. With --from it describes a source: the arguments of\n"+
+				"its function, and macros with a default as parameters. What it cannot know is marked in the\n"+
+				"manifest. A folder that is not empty is left alone.",
 			"pawl init transpose --from src/transpose.cu",
 			"0 done", "3 the folder cannot be written, or the source not described", "64 usage"),
 		Flags: []cli.Flag{
 			console.Text("from", &source.File, "", "describe this source `FILE`, in C, C++, CUDA or Triton"),
 			console.TextOr("entry", &source.Entry, "the only candidate", "the `FUNCTION` of the source to tune"),
-			console.Switch("command", &source.Program, "begin from a program that is built and run, in place of a function"),
+			console.Switch("command", &source.Program, "start from a program that is built and run, instead of a function"),
 		},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) != 1 {

@@ -25,7 +25,7 @@ func acrossCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Checks the winner and the default in full on every other workload of the kernel and measures them\n"+
 				"against each other, interleaved, in fresh processes; then writes the study's report again. What was\n"+
-				"measured is kept: after an interruption the same command goes on. The last study when none is named.",
+				"measured is kept: after an interruption, the same command continues. The last study when none is named.",
 			"pawl studies across 3 --budget 5m",
 			"0 done", "2 no studies, no winner, or no other workload", "3 internal or environment error", "64 usage",
 			"130 stopped"),

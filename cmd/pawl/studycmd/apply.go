@@ -31,8 +31,8 @@ func ApplyCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Writes the winner as a header into the kernel's folder, with --manifest also as the defaults of its\n"+
 				"manifest (comments and layout stay), and with --branch as a commit on a branch instead: the checkout\n"+
-				"and what is staged stay as they are. Refused: a winner that was not checked in full or is not better\n"+
-				"for sure, that the gate has failed, that another workload would pay for, and a study of different sources.",
+				"and what is staged stay as they are. Refused: a winner that was not checked in full, is not proven\n"+
+				"better, failed the gate or slows another workload down, and a study of different sources.",
 			"pawl apply 3 --manifest --branch tuned-softmax",
 			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 internal or environment error",
 			"64 usage"),
@@ -41,7 +41,7 @@ func ApplyCommand(env console.Environment) *cli.Command {
 			console.TextOr("to", &o.To, "the kernel's", "the `FOLDER` for the header"),
 			console.Switch("manifest", &o.Manifest, "make the winner the manifest's default"),
 			console.TextOr("branch", &o.Name, "none: the files are written", "commit on the branch `NAME` instead"),
-			console.TextOr("onto", &o.Onto, "HEAD", "the `COMMIT` below that of --branch"),
+			console.TextOr("onto", &o.Onto, "HEAD", "the parent `COMMIT` of the commit on --branch"),
 			console.Switch("force", &o.Force, "apply a winner that is only promising, after too few rounds"),
 			console.Text("worst-loss", &o.WorstLoss, apply.DefaultWorstLoss,
 				"how much slower another workload may get, as a `SHARE`"),

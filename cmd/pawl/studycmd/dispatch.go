@@ -36,7 +36,7 @@ func DispatchCommand(env console.Environment) *cli.Command {
 				"each in full on every workload and measures them there against each other, interleaved, in fresh\n"+
 				"processes. Says what shipping 1, 2, 3 or all of them costs, and writes what a library needs: a header\n"+
 				"for C and C++ with a function that selects by device and sizes, the same as JSON, and a CMake file.\n"+
-				"What was measured is kept: after an interruption the same command goes on.",
+				"What was measured is kept; after an interruption, the same command continues.",
 			"pawl dispatch matmul --points 2",
 			"0 done", "2 a workload has no study, or no candidate works on it", "3 internal or environment error", "64 usage",
 			"130 stopped"),
@@ -94,7 +94,7 @@ func (o *dispatchOptions) runDispatch(ctx context.Context, arguments []string) e
 	}
 	plan, err := dispatch.Run(ctx, store, d)
 	if errors.As(err, new(*dispatch.StoppedError)) {
-		o.Notice(err.Error() + "; the same command goes on")
+		o.Notice(err.Error() + "; the same command continues")
 		return console.Answer(console.ExitInterrupted)
 	}
 	if err != nil {

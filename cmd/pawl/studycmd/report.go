@@ -26,8 +26,8 @@ func ReportCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Writes a study's "+report.MarkdownName+", "+report.JSONName+" and "+report.HTMLName+
 				" from the record, and the index of all\n"+
-				"studies; the last study when none is named. The newest confirmed study of a kernel and workload, of\n"+
-				"the sources that were tuned last, has the folder KERNEL/WORKLOAD, another KERNEL/WORKLOAD/study-N.\n"+
+				"studies. By default it is the last study. The folder KERNEL/WORKLOAD has the newest confirmed study of\n"+
+				"the sources that were tuned last; other studies are in KERNEL/WORKLOAD/study-N.\n"+
 				"--all writes the pages of all studies.",
 			"pawl report 3 --out tuning",
 			"0 done", "2 no studies", "3 internal or environment error", "64 usage"),

@@ -27,9 +27,9 @@ func ServeCommand(env console.Environment) *cli.Command {
 		Usage: "show studies, trials and the gate's history on a local web page",
 		Description: console.Details(
 			"Serves pages over the study database and the gate's files until Ctrl-C: all kernels, a study (live while\n"+
-				"another process runs it), its trials, studies side by side, the gate. Nothing can be changed\n"+
-				"from there, and no page asks anybody else for anything. An address beyond loopback demands a token: that\n"+
-				"of the variable "+tokenVariable+", or one that is made up and printed.",
+				"another process runs it), its trials, studies side by side, the gate. The pages change\n"+
+				"nothing and load nothing from elsewhere. An address other than loopback requires a token: the value of\n"+
+				"the variable "+tokenVariable+", or a generated one, which is printed.",
 			"pawl serve --addr 127.0.0.1:7295",
 			"0 stopped by Ctrl-C", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("out", "db"), console.BaselineFlag(&o.baseline),

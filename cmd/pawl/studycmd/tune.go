@@ -37,13 +37,12 @@ func TuneCommand(env console.Environment) *cli.Command {
 		Usage:     "search a kernel's parameters and suggest the best",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
-			"Tunes an embedded kernel (attention where none is named) or the one in a folder: searches, compiles, checks, "+
-				"measures,\n"+
+			"Tunes an embedded kernel (attention by default) or the one in a folder: searches, compiles, checks, measures,\n"+
 				"confirms the finalists in fresh processes and writes KERNEL/WORKLOAD/"+report.MarkdownName+" for a\n"+
 				"reviewer, and "+report.MarkdownName+" as the index of all studies, below the folder of --out.\n"+
-				"Everything is recorded as it happens: after an interruption --resume continues it.",
+				"Everything is recorded as it happens; after an interruption, --resume continues.",
 			"pawl tune attention --workload chat_256 --budget 2m",
-			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed",
+			"0 done", "1 with --gate, if the winner is wrong or slower than the baseline", "2 no point passed",
 			"3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "order-seed", "out", "db", "cache", "json",
 			"run-timeout", "compile-timeout"),
