@@ -1,7 +1,6 @@
 package studycmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective/devices"
-	"pawl/search"
 	"pawl/studies/report"
 	"pawl/studies/tune"
 )
@@ -62,8 +60,7 @@ func (o *tuneOptions) tuneWorkloads(ctx context.Context, shown *latestDisplay,
 			o.Notice(fmt.Sprintf("workload %s: %v", name, err))
 			failed = append(failed, name)
 		}
-		switch verdict {
-		case report.Unconfirmed, report.Nothing, report.Promising, report.Unproven:
+		if verdict == report.Unconfirmed || verdict == report.Nothing {
 			unconfirmed = append(unconfirmed, name)
 		}
 		fmt.Fprintln(o.Stdout)
@@ -73,34 +70,25 @@ func (o *tuneOptions) tuneWorkloads(ctx context.Context, shown *latestDisplay,
 			strings.Join(failed, ", "))
 	}
 	if !o.JSON && len(names) > 1 {
-		if each := cmp.Or(budget, search.DefaultBudget); budget > 0 || o.asked.Study.Trials == 0 {
-			budget = 2 * each * time.Duration(len(unconfirmed)) // of which each has used its part
-		}
-		o.printNext(unconfirmed, budget)
+		o.printNext(unconfirmed)
 	}
 	return console.Answered(code)
 }
 
-// printNext says what to do after several workloads were tuned: confirm the rest within a budget, or choose among all.
-func (o *tuneOptions) printNext(unconfirmed []string, budget time.Duration) {
-	command := func(name, workloads string, more ...string) string {
-		words := []string{"pawl", name}
-		if o.asked.Kernel != "" {
-			words = append(words, o.asked.Kernel)
-		}
-		if workloads != tune.AllWorkloads {
-			words = append(words, "--workload", workloads)
-		}
-		return escape.Shell(append(words, more...)...)
-	}
-	if len(unconfirmed) == 0 {
-		fmt.Fprintf(o.Stdout, "Next, the few points that are worth shipping: %s\n", command("dispatch", o.Workload))
+// printNext says what to do after several workloads were tuned: a promising winner is enough for dispatch, which
+// measures all of them together.
+func (o *tuneOptions) printNext(unconfirmed []string) {
+	if len(unconfirmed) > 0 {
+		fmt.Fprintf(o.Stdout, "No winner is confirmed for %s. The page of each names the command that measures longer.\n",
+			strings.Join(unconfirmed, ", "))
 		return
 	}
-	more := []string{"--resume"}
-	if budget > 0 {
-		more = append(more, "--budget", budget.Round(time.Second).String())
+	words := []string{"pawl", "dispatch"}
+	if o.asked.Kernel != "" {
+		words = append(words, o.asked.Kernel)
 	}
-	fmt.Fprintf(o.Stdout, "No winner is confirmed for %s. Where nothing failed, this measures longer: %s\n",
-		strings.Join(unconfirmed, ", "), command("tune", strings.Join(unconfirmed, ","), more...))
+	if o.Workload != tune.AllWorkloads {
+		words = append(words, "--workload", o.Workload)
+	}
+	fmt.Fprintf(o.Stdout, "Next, the few points that are worth shipping: %s\n", escape.Shell(words...))
 }
