@@ -154,7 +154,7 @@ func (d *description) copyAsReference(source string) {
 			kernels.PlainName(d.entry))
 		return
 	}
-	d.gap("%s is a copy of the kernel: replace it by plain code that you trust", d.reference)
+	d.gap("%s is a copy of the kernel: replace it with plain code that you trust", d.reference)
 }
 
 // defined puts the default point before a source, which gets no parameters as a reference.

@@ -44,7 +44,7 @@ func (d *description) manifest() string {
 	line("entry: %s", d.entry())
 	line("source: {%s: %s}", d.backend, d.source)
 	line("reference: {%s: %s}%s", d.backend, d.reference,
-		d.todo("%s is a copy of the kernel: replace it by plain code that you trust", d.reference))
+		d.todo("%s is a copy of the kernel: replace it with plain code that you trust", d.reference))
 	line("params:")
 	var flags string
 	for _, m := range d.macros {
@@ -52,7 +52,8 @@ func (d *description) manifest() string {
 			line("  %s: {values: [%s], default: %s}%s", m.name, m.word, m.word, d.todo("what else %s may be", m.name))
 			continue
 		}
-		line("  %s: {values: %s, default: %d}", m.name, list(m.values()), m.value)
+		line("  %s: {values: %s, default: %d}%s", m.name, list(m.values()), m.value,
+			d.todo("the values of %s, and reference: true if the result depends on it", m.name))
 	}
 	numbers := 0
 	for _, t := range d.template {
