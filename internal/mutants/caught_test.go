@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -226,11 +227,15 @@ func (l *lab) worked(t *testing.T, m Mutant, milliseconds float64) {
 		t.Fatal(err)
 	}
 	defer a.bench.Close()
-	outcome, err := a.bench.Evaluator.Measure(t.Context(), a.prepared, 0)
-	if err != nil || outcome.Failure != nil {
-		t.Fatal(outcome.Failure, err)
+	right := math.Inf(1)
+	for range 3 { // what disturbs a measurement only adds time
+		outcome, err := a.bench.Evaluator.Measure(t.Context(), a.prepared, 0)
+		if err != nil || outcome.Failure != nil {
+			t.Fatal(outcome.Failure, err)
+		}
+		right = min(right, outcome.Milliseconds())
 	}
-	if right := outcome.Milliseconds(); milliseconds < 0.7*right {
+	if milliseconds < 0.7*right {
 		t.Errorf("it cheats, takes %.3g of %.3g ms, and timing does not catch it", milliseconds, right)
 	} else {
 		t.Logf("it takes %.3g ms, the right one %.3g ms", milliseconds, right)
