@@ -106,8 +106,8 @@ var (
 	tileName   = regexp.MustCompile(`(?i)block|tile|group|unroll|split|chunk`)
 )
 
-// tileOptions are the compiler's own; a function may take one too.
-var tileOptions = []string{"num_warps", "num_stages", "num_ctas", "maxnreg"}
+// TileOptions are the compiler's own; a function may take one too.
+var TileOptions = []string{"num_warps", "num_stages", "num_ctas", "maxnreg"}
 
 func (d *tileDescription) manifest(name, file string) string {
 	var text strings.Builder
@@ -173,7 +173,7 @@ func (d *tileDescription) params(line func(string, ...any)) (defines []string) {
 	}
 	for _, p := range d.f.Parameters {
 		switch known := values[p.Name]; {
-		case p.Kind != "constant" || slices.Contains(d.f.Heuristics, p.Name) || slices.Contains(tileOptions, p.Name):
+		case p.Kind != "constant" || slices.Contains(d.f.Heuristics, p.Name) || slices.Contains(TileOptions, p.Name):
 		case known != nil:
 			d.param(line, p.Name, known)
 		case p.HasDefault:

@@ -295,7 +295,8 @@ def build(request):
     apply(heuristics, constants, options, request["arguments"], request["entry"])
     types, hints, taken = signature_of(function, request, constants)
     try:
-        kernel, log = compiled(function, types, constants, hints, capability, options, request["most_shared"])
+        kernel, log, translated = compiled(
+            function, types, constants, hints, capability, options, request["most_shared"], request.get("translated"))
     except Refused:
         raise
     except Exception as error:
@@ -310,6 +311,7 @@ def build(request):
         "arguments": taken,
         "scratch": trailing(kernel, len(taken)),
         "log": log,
+        "translated": translated,
     }
 
 

@@ -7,6 +7,7 @@
 //     time. One that hangs, crashes or grows is killed, and the next has a fresh one.
 //  3. compile.py imports the source, finds the function under its decorators, and compiles it.
 //     What differs between versions of Triton stands in versions.py.
+//  4. What a process has translated to IR is handed to the others, which is for them to verify.
 //
 // Files in CUDA C++ (a reference, the worker's own code) go to nvcc.
 package triton
@@ -42,6 +43,8 @@ type Tool struct {
 	// cuda compiles CUDA C++; nil where nothing does, and without says why.
 	cuda    nvcc.Tool
 	without error
+
+	translated translations
 }
 
 var _ nvcc.Tool = (*Tool)(nil)
@@ -99,12 +102,16 @@ type request struct {
 	Scratch      string `json:"scratch"`
 	Output       string `json:"output"`
 	MostShared   int    `json:"most_shared"`
+	// Translated is nil where no process has translated the function yet.
+	Translated *translation `json:"translated"`
 }
 
 type answer struct {
 	nvcc.TileLaunch
 	Symbol string `json:"symbol"`
 	Log    string `json:"log"`
+	// Translated is nil where nothing is new, or differs between points.
+	Translated *translation `json:"translated"`
 }
 
 // Build compiles a kernel's function, or hands the unit on.
@@ -124,11 +131,14 @@ func (t *Tool) Build(ctx context.Context, allowed time.Duration, unit nvcc.Unit,
 		Tile: *unit.Tile, Folder: folder, Source: unit.Source, Architecture: unit.Architecture,
 		Scratch: scratch, Output: output, MostShared: unit.MostShared,
 	}
+	function := question.function()
+	question.Translated = t.translated.of(function)
 	var found answer
 	printed, err := t.server.Ask(ctx, allowed, question, &found)
 	if err != nil {
 		return nvcc.Built{}, explain(err, printed)
 	}
+	t.translated.keep(function, found.Translated)
 	return nvcc.Built{
 		Log: found.Log, Names: map[string]string{unit.Tile.Entry: found.Symbol}, Launch: &found.TileLaunch,
 	}, nil

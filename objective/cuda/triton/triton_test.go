@@ -145,7 +145,7 @@ func TestCompilesUnderDecorators(t *testing.T) {
 		_, err = compiler.Compile(t.Context(), tight)
 		failure, err := objective.CompileFailure(err, 0)
 		if err != nil || failure == nil || failure.Reason != objective.Infeasible ||
-			!strings.HasSuffix(failure.Detail, "declared in the source; the GPU gives a block 1024") {
+			!strings.HasSuffix(failure.Detail, "bytes of shared memory; the GPU gives a block 1024") {
 			t.Errorf("%v, %v", failure, err)
 		}
 		// Another helper is another key, and the process reads it again.

@@ -89,8 +89,7 @@ class Linker:
         ask = getattr(module, "get_int_attr", lambda name: None)
         needed = ask("ttg.shared") or 0
         if 0 < self.most_shared < needed:
-            raise Refused(f"{needed} bytes of shared memory, 0 of them declared in the source; "
-                          f"the GPU gives a block {self.most_shared}", "unfit")
+            raise Refused(f"{needed} bytes of shared memory; the GPU gives a block {self.most_shared}", "unfit")
         return llvm.to_module(module, *rest)
 
     def link_extern_libs(self, module, paths):
@@ -116,17 +115,22 @@ for module in (triton.compiler.compiler, triton.runtime.cache):
 triton.knobs.NvidiaTool.from_path = staticmethod(functools.cache(triton.knobs.NvidiaTool.from_path))
 
 
-def compiled(function, signature, constants, hints, capability, options, most_shared):
-    """Compiles, and returns the kernel and what ptxas said."""
+def compiled(function, signature, constants, hints, capability, options, most_shared, translated):
+    """Compiles, and returns the kernel, what ptxas said, and the function's translation if it is new."""
     recorder.log, linker.most_shared = "", most_shared
     at = {name: (function.arg_names.index(name),) for name in function.arg_names}
-    source = ASTSource(
+    source = Function(
         fn=function,
         signature=signature,
         constexprs={at[name]: value for name, value in constants.items()},
         attrs={at[name]: [["tt.divisibility", 16]] for name in hints},
     )
-    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options), recorder.log
+    key = f"{source.hash()} sm_{capability}"
+    known = translated is not None and translated["key"] == key
+    if known:
+        source.text = translated["text"]
+    kernel = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
+    return kernel, recorder.log, {"key": key, "text": source.text} if source.text and not known else None
 
 
 def trailing(kernel, taken):
@@ -137,6 +141,49 @@ def trailing(kernel, taken):
     if not taken <= declared <= taken + len(sizes):
         raise RuntimeError(f"the kernel has {declared} parameters, {taken} of them known")
     return sizes[: declared - taken]
+
+
+class Watched:
+    """The compiler's options, as the translation of a function sees them. It notes whether the function looked at one that
+    differs between the points of a space, or at all of them."""
+
+    __slots__ = ("_options", "asked")
+
+    def __init__(self, options):
+        self._options, self.asked = options, False
+
+    def __getattr__(self, name):
+        if name in OPTIONS or name.startswith("__"):
+            self.asked = True
+        return getattr(self._options, name)
+
+
+def parsed(text, context):
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(text)
+        file.flush()
+        module = nvidia.ir.parse_mlir_module(file.name, context)
+    module.context = context
+    return module
+
+
+class Function(ASTSource):
+    """A function, with its translation to IR if another process has made it. Translating takes a twentieth of a
+    compilation, and most functions have one translation for all options of the compiler."""
+
+    text = None
+
+    def make_ir(self, *arguments):
+        *before, options, functions, modules, context = arguments
+        if self.text:
+            try:
+                return parsed(self.text, context)
+            except Exception:  # IR of Triton's own that it cannot read
+                pass
+        watched = Watched(options)
+        module = super().make_ir(*before, watched, functions, modules, context)
+        self.text = None if watched.asked else str(module)
+        return module
 
 
 class NoDevice:
