@@ -34,24 +34,19 @@ type Python struct {
 	lanes chan struct{}
 }
 
-// threads is how many threads a reference computes with. Much of NumPy uses one, so that several references beside
-// each other are the better use of a processor.
-const threads = 2
-
 // NewPython returns a Python that is looked for when it is needed. Answers are kept in the cache.
 func NewPython(getenv func(string) string, answers *cache.Cache) *Python {
 	find := func() (*python.Server, error) {
 		path, err := python.Find(getenv)
-		environment := []string{"CUDA_VISIBLE_DEVICES="} // a device is busy with the kernel
-		for _, library := range []string{"OMP", "OPENBLAS", "MKL"} {
-			environment = append(environment, fmt.Sprintf("%s_NUM_THREADS=%d", library, threads))
-		}
+		// A device is busy with the kernel, and the other cores with other references and compilers: threads that wait
+		// for each other there take several times the processor time of one.
+		environment := []string{"CUDA_VISIBLE_DEVICES=", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"}
 		return &python.Server{Path: path, Script: referenceScript, Environment: environment}, err
 	}
 	return &Python{
 		cache: answers,
 		find:  sync.OnceValues(find),
-		lanes: make(chan struct{}, max(1, runtime.NumCPU()/threads)),
+		lanes: make(chan struct{}, max(1, runtime.NumCPU()/2)),
 	}
 }
 

@@ -6,9 +6,10 @@ import numpy
 def attention_forward(q, k, v, scale, S, CAUSAL):
     result = numpy.empty_like(v)
     for head in numpy.ndindex(q.shape[:2]):  # the scores of one head fit into a cache
-        score = scale * q[head] @ k[head].T
+        weight = scale * q[head] @ k[head].T
         if CAUSAL:
-            score = numpy.where(numpy.tri(S, dtype=bool), score, -numpy.inf)
-        weight = numpy.exp(score - score.max(axis=-1, keepdims=True))
+            weight[~numpy.tri(S, dtype=bool)] = -numpy.inf
+        weight -= weight.max(axis=-1, keepdims=True)
+        numpy.exp(weight, out=weight)
         result[head] = weight @ v[head] / weight.sum(axis=-1, keepdims=True)
     return result
