@@ -82,6 +82,9 @@ func (o *Output) isFlooded() bool {
 
 // Bytes returns what is kept.
 func (o *Output) Bytes() []byte {
+	if o == nil {
+		return nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return bytes.Clone(o.kept)

@@ -7,7 +7,8 @@
 //  1. Start gives it a process group and has the system end it first where memory runs out.
 //     No shell sees its command line, and Environment leaves secrets out.
 //  2. What it prints is read to its end by an Output, which keeps a part of it.
-//  3. Run waits for its end, for the end of its time, or for too much output.
+//  3. Run waits for its end, for the end of its time, or for too much output. Of a program that
+//     stays, Ask waits for one answer, and for whatever comes before that.
 //  4. Kill ends its group, and whatever else a contained program has started: that is found
 //     by a token in its environment, and by the mark that Limit sets. This process is the
 //     subreaper of what its programs leave behind.
@@ -18,6 +19,7 @@
 package process
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/rand"
 	"errors"
@@ -91,6 +93,8 @@ type Process struct {
 
 	command Command
 	token   string
+
+	lines *bufio.Scanner // of Answers; nil before the first Ask
 
 	mu     sync.Mutex
 	reaped bool // its number may be another's

@@ -125,3 +125,52 @@ func TestInheritedEnvironment(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// Whatever comes before an answer ends the wait for it, and the program.
+func TestAsk(t *testing.T) {
+	c := shell("while read line; do echo answer to $line; done")
+	c.Dialog = OnStandard
+	p, err := Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, asked := range []string{"one", "two"} {
+		if answer, err := p.Ask(t.Context(), []byte(asked)); err != nil || string(answer) != "answer to "+asked {
+			t.Errorf("%q, %v", answer, err)
+		}
+	}
+	if !p.Kill() {
+		t.Error("it goes on")
+	}
+	for body, want := range map[string]struct {
+		is   error
+		says string
+	}{
+		"echo one >&2; echo why >&2; exit 3": {ErrEnded, "ended without an answer (exit status 3): why"},
+		"printf cut short; kill -SEGV $$":    {nil, ""}, // the last line needs no end
+		"exec 0<&- >&-; sleep 1000":          {ErrEnded, "ended without an answer (signal: killed)"},
+		"exec sleep 1000":                    {ErrTime, "no answer after 100ms"},
+		"yes >&2; true":                      {ErrFlood, ErrFlood.Error()},
+		"tr '\\0' x </dev/zero":              {ErrFlood, ErrFlood.Error()},
+	} {
+		c := shell(body)
+		c.Dialog = OnStandard
+		c.Stderr.Flood = 1 << 10
+		p, err := Start(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := Allow(t.Context(), time.Minute)
+		if want.is == ErrTime {
+			ctx, cancel = Allow(t.Context(), 100*time.Millisecond)
+		}
+		_, err = p.Ask(ctx, []byte("asked"))
+		cancel()
+		if !errors.Is(err, want.is) || want.is != nil && (err.Error() != want.says || p.Alive()) {
+			t.Errorf("%s: %v", body, err)
+		}
+		p.Kill()
+		p.Close()
+	}
+}

@@ -11,7 +11,6 @@
 package python
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	_ "embed" // the loop
@@ -22,7 +21,6 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -77,7 +75,6 @@ type Server struct {
 // running is a process that waits for a request.
 type running struct {
 	*process.Process
-	reader  *bufio.Reader
 	printed *process.Output
 	number  int  // of the last request
 	grown   bool // it has taken too much memory to stay
@@ -119,7 +116,7 @@ func (s *Server) Ask(ctx context.Context, allowed time.Duration, request, answer
 	if err != nil {
 		panic("python: a request cannot be written: " + err.Error())
 	}
-	content, err := p.exchange(ctx, allowed, append(line, '\n'))
+	content, err := p.exchange(ctx, allowed, line)
 	printed = p.printed.String()
 	printed = printed[min(before, len(printed)):]
 	if refused := (*Refusal)(nil); err != nil && !errors.As(err, &refused) {
@@ -157,7 +154,6 @@ func (s *Server) take(ctx context.Context) (*running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", s.Path, err)
 	}
-	p.reader = bufio.NewReader(p.Answers)
 	if p.about, err = p.exchange(ctx, startTime, nil); err != nil {
 		p.end()
 		return nil, err
@@ -190,51 +186,22 @@ type reply struct {
 	Peak   uint64          `json:"peak"`
 }
 
-// exchange sends a line, where there is one, and reads a line.
+// exchange sends a line, where there is one, and reads a reply.
 func (p *running) exchange(ctx context.Context, allowed time.Duration, line []byte) (json.RawMessage, error) {
-	type read struct {
-		line []byte
-		err  error
-	}
-	lines := make(chan read, 1)
-	go func() {
-		if _, err := p.Requests.Write(line); err != nil && len(line) > 0 {
-			lines <- read{nil, err}
-			return
-		}
-		answer, err := p.reader.ReadBytes('\n')
-		lines <- read{answer, err}
-	}()
-	late := time.NewTimer(allowed)
-	defer late.Stop()
-	select {
-	case got := <-lines:
-		return p.understand(got.line, got.err)
-	case <-late.C:
-		return nil, process.ErrTime
-	case <-p.printed.Flooded():
+	ctx, cancel := process.Allow(ctx, allowed)
+	defer cancel()
+	line, err := p.Process.Ask(ctx, line)
+	switch {
+	case errors.Is(err, process.ErrFlood):
 		return nil, Death(fmt.Sprintf("it printed more than %d MB", mostPrinted>>20))
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// understand reads a reply.
-func (p *running) understand(line []byte, err error) (json.RawMessage, error) {
-	if err != nil {
-		p.Kill()
-		reason := "Python ended"
-		if p.Err != nil {
-			reason = fmt.Sprintf("Python ended with %v", p.Err)
-		}
-		if last := p.printed.LastLine(); last != "" {
-			reason += ": " + last
-		}
-		return nil, Death(reason)
+	case errors.Is(err, process.ErrEnded):
+		return nil, Death("Python " + err.Error())
+	case err != nil:
+		return nil, err
 	}
 	var r reply
 	if err := json.Unmarshal(line, &r); err != nil || r.Number != p.number {
-		return nil, Death(fmt.Sprintf("something wrote %.60q where answers are read", strings.TrimSpace(string(line))))
+		return nil, Death(fmt.Sprintf("something wrote %.60q where answers are read", line))
 	}
 	p.grown = r.Peak > max(process.Memory()/uint64(2*runtime.NumCPU()), leastGrown)
 	if r.Error != nil {

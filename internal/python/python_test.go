@@ -78,7 +78,7 @@ func TestProcessStaysWhileItBehaves(t *testing.T) {
 	for _, test := range []struct {
 		what, says string
 	}{
-		{"die", "Python ended with signal: segmentation fault"},
+		{"die", "Python ended without an answer (signal: segmentation fault"},
 		{"forge", "something wrote"},
 	} {
 		_, _, err := ask(t, s, test.what, time.Minute)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
@@ -115,7 +116,7 @@ func (d OnDevice) Answer(ctx context.Context, client *worker.Client, point space
 		return err
 	}
 	load.Calls, load.Maps = []kernels.Call{load.Reference.Call}, nil
-	ctx, cancel := worker.Allow(ctx, referenceTimeout)
+	ctx, cancel := process.Allow(ctx, referenceTimeout)
 	defer cancel()
 	return client.Load(ctx, load)
 }

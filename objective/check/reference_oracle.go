@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
@@ -198,7 +199,7 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 			return nil, err
 		}
 	}
-	ctx, cancel := worker.Allow(ctx, referenceTimeout)
+	ctx, cancel := process.Allow(ctx, referenceTimeout)
 	defer cancel()
 	load := worker.Load{
 		Module:    m.Path,

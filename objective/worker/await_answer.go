@@ -1,87 +1,72 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"pawl/internal/process"
 )
 
+// answered is what was read as an answer.
 type answered struct {
 	reply response
-	at    time.Time // when it was there
 	err   error
 }
 
 func (c *Client) call(ctx context.Context, r request) (response, error) {
-	a, err := c.await(ctx, c.send(r))
-	return a.reply, err
+	if err := c.send(r); err != nil {
+		return response{}, err
+	}
+	return c.await(ctx)
 }
 
-// send writes requests while others go on, and returns what went wrong.
-func (c *Client) send(requests ...request) <-chan error {
-	failed := make(chan error, 1)
-	for i := range requests {
-		requests[i].Nonce = rand.Text()
-		c.nonces = append(c.nonces, requests[i].Nonce)
-		c.ran = c.ran || requests[i].Load == nil
+// send writes requests while others go on.
+func (c *Client) send(requests ...request) error {
+	var frames bytes.Buffer
+	for _, r := range requests {
+		r.Nonce = rand.Text()
+		c.nonces = append(c.nonces, r.Nonce)
+		c.ran = c.ran || r.Load == nil
+		if err := writeFrame(&frames, r); err != nil {
+			return err
+		}
 	}
 	c.output.Recount()
 	if c.paused {
 		c.paused = false
 		c.process.Resume()
 	}
-	go func() {
-		for _, r := range requests {
-			if err := writeFrame(c.process.Requests, r); err != nil {
-				failed <- err
-				return
-			}
-		}
-	}()
-	return failed
+	// A worker that reads no more answers no more, which await notices.
+	go func() { _, _ = c.process.Requests.Write(frames.Bytes()) }()
+	return nil
 }
 
 // await waits for whatever comes first: the next answer, the end of the process,
 // a flood, or the end of the time allowed.
-func (c *Client) await(ctx context.Context, sent <-chan error) (answered, error) {
+func (c *Client) await(ctx context.Context) (response, error) {
 	if c.finished {
-		return answered{}, errors.New("worker: called after its end")
+		return response{}, errors.New("worker: called after its end")
 	}
 	nonce, known := c.nonces[0], c.outputs
 	c.nonces = c.nonces[1:]
-	answers := make(chan answered, 1)
-	go func() { answers <- readAnswer(c.reader, nonce, known) }()
-	select {
-	case a := <-answers:
+	a, err := process.Hear(ctx, c.process, func() answered { return readAnswer(c.reader, nonce, known) })
+	switch {
+	case err == nil:
 		return c.receive(a)
-	case err := <-sent:
-		// The worker may have said why it reads no more.
-		select {
-		case a := <-answers:
-			return c.receive(a)
-		case <-time.After(time.Second):
-			return c.receive(answered{err: err})
-		}
-	case <-c.process.Ended:
-		// The last frame may still be on its way through the pipe.
-		select {
-		case a := <-answers:
-			return c.receive(a)
-		case <-time.After(100 * time.Millisecond):
-			return answered{}, c.fail(faultOfExit(c.status(), nil, c.regions))
-		}
-	case <-c.output.Flooded():
-		return answered{}, c.fail(&Fault{Kind: Flooded, Detail: fmt.Sprintf("over %d bytes", c.command.OutputLimit)})
-	case <-ctx.Done():
-		if over, ok := errors.AsType[allowance](context.Cause(ctx)); ok {
-			return answered{}, c.fail(&Fault{Kind: Hung, Detail: over.Error()})
-		}
-		c.finish()
-		return answered{}, context.Cause(ctx)
+	case errors.Is(err, process.ErrEnded):
+		return response{}, c.fail(faultOfExit(c.status(), nil, c.regions))
+	case errors.Is(err, process.ErrFlood):
+		return response{}, c.fail(&Fault{Kind: Flooded, Detail: fmt.Sprintf("over %d bytes", c.command.OutputLimit)})
+	case errors.Is(err, process.ErrTime):
+		return response{}, c.fail(&Fault{Kind: Hung, Detail: err.Error()})
 	}
+	c.finish()
+	return response{}, err
 }
 
 // errForged says that a frame is no answer to the request.
@@ -93,7 +78,7 @@ func readAnswer(r io.Reader, nonce string, outputs []int) (a answered) {
 	if a.err = readFrame(r, &a.reply); a.err != nil {
 		return a
 	}
-	a.at = time.Now()
+	a.reply.at = time.Now()
 	if a.reply.Nonce != nonce && a.reply.Fault == nil {
 		a.err = errForged
 		return a
@@ -103,16 +88,16 @@ func readAnswer(r io.Reader, nonce string, outputs []int) (a answered) {
 }
 
 // receive turns what was read into the call's result.
-func (c *Client) receive(a answered) (answered, error) {
+func (c *Client) receive(a answered) (response, error) {
 	switch {
 	case a.err == nil && a.reply.Ended != nil:
-		return answered{}, c.fail(a.reply.Ended)
+		return response{}, c.fail(a.reply.Ended)
 	case a.err == nil && a.reply.Fault == nil && a.reply.Error == "":
-		return a, nil
+		return a.reply, nil
 	case a.err == nil && a.reply.Fault == nil && c.command.Shared && c.ran:
-		return answered{}, c.fail(&Fault{Kind: Garbled, Detail: "the worker reports " + a.reply.Error})
+		return response{}, c.fail(&Fault{Kind: Garbled, Detail: "the worker reports " + a.reply.Error})
 	case a.err == nil && a.reply.Fault == nil:
-		return answered{}, errors.New("worker: " + a.reply.Error)
+		return response{}, errors.New("worker: " + a.reply.Error)
 	}
 	// The pipe broke or the process announced its end: it should be gone soon.
 	var report *signalReport
@@ -125,9 +110,9 @@ func (c *Client) receive(a answered) (answered, error) {
 	}
 	select {
 	case <-c.process.Ended:
-		return answered{}, c.fail(faultOfExit(c.status(), report, c.regions))
+		return response{}, c.fail(faultOfExit(c.status(), report, c.regions))
 	case <-time.After(wait):
-		return answered{}, c.fail(&Fault{Kind: Garbled})
+		return response{}, c.fail(&Fault{Kind: Garbled})
 	}
 }
 

@@ -72,19 +72,6 @@ type Command struct {
 	signal func(pid int) // tests inject a process that does not die
 }
 
-// allowance is the cause of a context that Allow has ended.
-type allowance time.Duration
-
-func (a allowance) Error() string {
-	return fmt.Sprintf("no answer after %v", time.Duration(a).Round(10*time.Millisecond))
-}
-
-// Allow bounds the time of a call. A call that takes longer returns a Fault of
-// kind Hung; a call whose own context ends returns that context's error.
-func Allow(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, d, allowance(d))
-}
-
 // Client is the near end of a worker. Calls must not overlap. After a call has
 // returned a *Fault, or its context has ended, only Close may follow.
 type Client struct {
@@ -180,15 +167,15 @@ func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
 func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 	began, paused := time.Now(), c.paused
 	before, _ := c.process.Worked()
-	a, err := c.await(ctx, c.send(request{Time: &t}))
+	reply, err := c.call(ctx, request{Time: &t})
 	if err != nil {
 		return Timing{}, err
 	}
-	if a.reply.Timing == nil {
+	if reply.Timing == nil {
 		return Timing{}, c.fail(&Fault{Kind: Garbled, Detail: "a timing without samples"})
 	}
-	timing := *a.reply.Timing
-	timing.Elapsed = a.at.Sub(began)
+	timing := *reply.Timing
+	timing.Elapsed = reply.at.Sub(began)
 	if paused { // what goes on after its answer is in the time
 		_, err = c.Pause()
 		timing.Elapsed = time.Since(began)
@@ -270,14 +257,16 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 		}
 	}
 	c.regions = nil
-	sent := c.send(requests...)
+	if err := c.send(requests...); err != nil {
+		return 0, err
+	}
 	enough := false
 	for i, r := range requests {
-		bounded, cancel := Allow(ctx, allowed)
-		a, err := c.await(bounded, sent)
+		bounded, cancel := process.Allow(ctx, allowed)
+		reply, err := c.await(bounded)
 		cancel()
 		if err == nil && r.Load != nil {
-			c.loaded(*r.Load, a.reply)
+			c.loaded(*r.Load, reply)
 		}
 		if err != nil {
 			if !c.finished {
@@ -290,7 +279,7 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 		}
 		last := i+1 == len(requests) || of[i+1] != of[i]
 		if last && !enough {
-			enough = !judge(of[i], a.reply.Result)
+			enough = !judge(of[i], reply.Result)
 		}
 	}
 	return 0, nil

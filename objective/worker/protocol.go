@@ -250,6 +250,8 @@ type response struct {
 	Regions []Region `json:"regions,omitempty"`
 	// Fault is written by the signal handler of a dying worker.
 	Fault *signalReport `json:"fault,omitempty"`
+
+	at time.Time // when it was read
 }
 
 // signalReport is what a dying worker says about its signal.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl/internal/kerneltest"
+	"pawl/internal/process"
 )
 
 // tool writes a program that runs its command line, as compute-sanitizer does,
@@ -119,7 +120,7 @@ func TestHangUnderATool(t *testing.T) {
 	t.Parallel() // it waits
 	for before, want := range map[string]FaultKind{"": Hung, invalidWrite: SanitizerFinding} {
 		c := start(t, Command{Device: "silent", Under: tool(t, before, cleanSummary)})
-		ctx, cancel := Allow(t.Context(), time.Second)
+		ctx, cancel := process.Allow(t.Context(), time.Second)
 		defer cancel()
 		_, err := c.Run(ctx, Run{})
 		var fault *Fault

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"pawl/internal/process"
 )
 
 // Slot is a device that is reserved for a point.
@@ -136,7 +138,7 @@ func (s *Session) Profile(ctx context.Context, allowed time.Duration) (Result, *
 // call makes a call of the worker with a time limit.
 func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argument A,
 	do func(context.Context, A) (R, error)) (R, *Fault, error) {
-	ctx, cancel := Allow(ctx, allowed)
+	ctx, cancel := process.Allow(ctx, allowed)
 	defer cancel()
 	defer s.Clock()()
 	result, err := do(ctx, argument)

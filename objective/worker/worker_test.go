@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pawl/internal/process"
 )
 
 // TestMain makes the test binary a worker when it is started as one, and a
@@ -83,7 +85,7 @@ func TestCalls(t *testing.T) {
 
 func TestHangIsAFaultAndTheProcessIsGone(t *testing.T) {
 	c := start(t, Command{Device: "silent"})
-	ctx, cancel := Allow(t.Context(), 200*time.Millisecond)
+	ctx, cancel := process.Allow(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, err := c.Run(ctx, Run{})
 	var fault *Fault
@@ -110,7 +112,7 @@ func TestCancelledCallIsNotTheKernelsFault(t *testing.T) {
 // Nothing here can make a real one, so the kill itself is the injected fault.
 func TestUnkillableWorkerIsAbandoned(t *testing.T) {
 	c := start(t, Command{Device: "silent", KillGrace: 200 * time.Millisecond, signal: func(int) {}})
-	ctx, cancel := Allow(t.Context(), 100*time.Millisecond)
+	ctx, cancel := process.Allow(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err := c.Run(ctx, Run{}) // it would never return
 	var fault *Fault

@@ -22,7 +22,7 @@ func (r *race) checkRivals(ctx context.Context) error {
 				_ = os.Remove(filepath.Join(r.folder, a.File)) // it may not be there
 			}
 		}
-		answer, err := s.rival.ask(ctx, q, r.Patience)
+		answer, err := ask(ctx, s.rival, q, r.Patience)
 		if reason, missing := isMissing(err); missing {
 			s.out(reason)
 			continue

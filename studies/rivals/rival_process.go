@@ -1,8 +1,6 @@
 package rivals
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,20 +14,8 @@ import (
 	"pawl/kernels"
 )
 
-const (
-	// longestAnswer is the longest line that a rival may answer with.
-	longestAnswer = 1 << 20
-	// keptErrors is how much of what it says to standard error is kept, from the end.
-	keptErrors = 4 << 10
-)
-
-// rival is a running rival. Its methods are called one at a time.
-type rival struct {
-	name    string
-	process *process.Process
-	answers chan []byte // closed at its end
-	errors  *process.Output
-}
+// keptErrors is how much of what a rival says to standard error is kept, from the end.
+const keptErrors = 4 << 10
 
 // missingError says why a rival has no times. It is no failure of pawl's.
 type missingError struct{ reason string }
@@ -38,76 +24,35 @@ func (e *missingError) Error() string { return e.reason }
 
 // start begins a rival in the kernel's folder; modules holds what Python may import. The error is a *missingError
 // where there is no such program.
-func start(r kernels.Rival, folder, modules string) (*rival, error) {
-	errors := &process.Output{Keep: keptErrors, Last: true}
+func start(r kernels.Rival, folder, modules string) (*process.Process, error) {
 	p, err := process.Start(process.Command{
-		Line: r.Command, Dir: folder, Dialog: process.OnStandard, Stderr: errors, Contained: true,
+		Line: r.Command, Dir: folder, Dialog: process.OnStandard, Contained: true,
 		Environment: append(process.Environment(os.Environ()), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1"),
+		Stderr:      &process.Output{Keep: keptErrors, Last: true},
 	})
 	if err != nil {
 		return nil, &missingError{fmt.Sprintf("cannot be started: %v", err)}
 	}
-	started := &rival{name: r.Name, process: p, answers: make(chan []byte), errors: errors}
-	go started.read()
-	return started, nil
-}
-
-// read passes lines on until the process ends, and then waits for it.
-func (r *rival) read() {
-	defer close(r.answers)
-	lines := bufio.NewScanner(r.process.Answers)
-	lines.Buffer(nil, longestAnswer)
-	for lines.Scan() {
-		r.answers <- bytes.Clone(lines.Bytes())
-	}
-	r.process.Kill() // a line too long, or output closed: nothing more can be asked
+	return p, nil
 }
 
 // ask sends a request and waits for the answer. A *missingError says that the rival has none;
 // it is not asked again then.
-func (r *rival) ask(ctx context.Context, q request, patience time.Duration) (none response, err error) {
+func ask(ctx context.Context, rival *process.Process, q request, patience time.Duration) (none response, err error) {
 	line, err := json.Marshal(q)
 	if err != nil {
 		return none, err
 	}
-	sent := make(chan error, 1)
-	go func() {
-		_, err := r.process.Requests.Write(append(line, '\n'))
-		sent <- err
-	}()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	select {
-	case answer, more := <-r.answers:
-		if !more {
-			return none, r.ended()
-		}
-		return readResponse(answer, q.Samples)
-	case <-late.C:
-		return none, &missingError{fmt.Sprintf("gave no answer in %s", patience)}
-	case <-ctx.Done():
+	bounded, cancel := process.Allow(ctx, patience)
+	defer cancel()
+	answer, err := rival.Ask(bounded, line)
+	switch {
+	case ctx.Err() != nil:
 		return none, ctx.Err()
+	case err != nil:
+		return none, &missingError{err.Error()}
 	}
-}
-
-// ended says how the process ended.
-func (r *rival) ended() error {
-	reason := "ended without an answer"
-	if state := r.process.State; state != nil {
-		reason += " (" + state.String() + ")"
-	}
-	if said := r.errors.LastLine(); said != "" {
-		reason += ": " + said
-	}
-	return &missingError{reason}
-}
-
-// close ends the rival, whatever it does.
-func (r *rival) close() {
-	r.process.Kill()
-	for range r.answers { // until nobody reads on
-	}
-	r.process.Close()
+	return readResponse(answer, q.Samples)
 }
 
 // readResponse reads an answer. Anything that is no list of times is no answer.

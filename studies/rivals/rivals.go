@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/process"
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
@@ -132,7 +133,7 @@ type race struct {
 type side struct {
 	Side
 	ours  *devices.Configuration
-	rival *rival
+	rival *process.Process
 }
 
 func (s *side) out(reason string) { s.Missing, s.Rounds = reason, nil }
@@ -143,7 +144,8 @@ func (r *race) close() {
 			s.ours.Close()
 		}
 		if s.rival != nil {
-			s.rival.close()
+			s.rival.Kill()
+			s.rival.Close()
 		}
 	}
 	if r.folder != "" {
@@ -229,7 +231,7 @@ func (r *race) round(ctx context.Context, round int) error {
 
 func (r *race) sample(ctx context.Context, s *side) ([]float64, error) {
 	if s.rival != nil {
-		answer, err := s.rival.ask(ctx, r.request, r.Patience)
+		answer, err := ask(ctx, s.rival, r.request, r.Patience)
 		if reason, missing := isMissing(err); missing {
 			s.out(reason)
 			return nil, nil

@@ -273,7 +273,7 @@ func TestRivals(t *testing.T) {
 // A rival that hangs costs its patience, and is ended.
 func TestHanging(t *testing.T) {
 	r := run(t, time.Second, "hangs")
-	if got := r.Sides[1].Missing; got != "gave no answer in 1s" || r.Compared() != 0 || r.Beaten() {
+	if got := r.Sides[1].Missing; got != "no answer after 1s" || r.Compared() != 0 || r.Beaten() {
 		t.Errorf("%q, %d compared", got, r.Compared())
 	}
 }
