@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -138,28 +137,36 @@ func compilePoints(t *testing.T, k *kernels.Kernel, unit Unit, chosen []space.Po
 	c *Compiler) {
 	var lanes errgroup.Group
 	lanes.SetLimit(runtime.NumCPU())
-	var mu sync.Mutex
-	compiled := 0
-	for _, point := range chosen {
+	for points := range slices.Chunk(chosen[1:], together) {
+		all := joined(t, k, unit, points, constants)
 		lanes.Go(func() error {
-			at := unit
-			at.Defines = definesOf(point, constants)
-			module, err := c.Compile(t.Context(), at)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Errorf("%s: %v", point, err)
+			module, err := c.Compile(t.Context(), all)
+			if err != nil { // one of them, or being together: only the points themselves count
+				t.Logf("%d points together: %v", len(points), err)
+				for _, point := range points {
+					compilePoint(t, k, unit, point, constants, c)
+				}
 				return nil
 			}
-			compiled++
-			checkFigures(t, k, point, module)
+			for i, point := range points {
+				checkFigures(t, entryAt(k, i), point, module)
+			}
 			return nil
 		})
 	}
+	lanes.Go(func() error { compilePoint(t, k, unit, chosen[0], constants, c); return nil })
 	_ = lanes.Wait() // the lanes report through t
-	if compiled == 0 {
-		t.Errorf("no point of kernel %s was compiled", k.Name)
+}
+
+func compilePoint(t *testing.T, k *kernels.Kernel, unit Unit, point space.Point, constants []kernels.Constant,
+	c *Compiler) {
+	unit.Defines = definesOf(point, constants)
+	module, err := c.Compile(t.Context(), unit)
+	if err != nil {
+		t.Errorf("%s: %v", point, err)
+		return
 	}
+	checkFigures(t, k.Entry, point, module)
 }
 
 // unitOf is a kernel whose files are in a folder, without its parameters.
@@ -183,12 +190,12 @@ func definesOf(point space.Point, constants []kernels.Constant) []Define {
 }
 
 // checkFigures holds what ptxas said against what must be true of any kernel.
-func checkFigures(t *testing.T, k *kernels.Kernel, point space.Point, module Module) {
+func checkFigures(t *testing.T, entry string, point space.Point, module Module) {
 	t.Helper()
-	r, ok := module.Kernels[k.Entry]
+	r, ok := module.Kernels[entry]
 	switch {
 	case !ok:
-		t.Errorf("%s: no kernel %s in the module, only %v", point, k.Entry, module.Kernels)
+		t.Errorf("%s: no kernel %s in the module, only %v", point, entry, module.Kernels)
 	case r.Registers < 1 || r.Registers > 255:
 		t.Errorf("%s: %d registers", point, r.Registers)
 	case r.SpillLoads > 0 && r.SpillStores == 0:
@@ -207,7 +214,7 @@ func checkFigures(t *testing.T, k *kernels.Kernel, point space.Point, module Mod
 		t.Fatal(err)
 	}
 	// The cubin tells the registers as well, in another way.
-	if n := registersInCubin(t, content, k.Entry); n != r.Registers {
+	if n := registersInCubin(t, content, entry); n != r.Registers {
 		t.Errorf("%s: ptxas says %d registers, the cubin %d", point, r.Registers, n)
 	}
 }
@@ -270,5 +277,16 @@ extern "C" __global__ void copy(const float *x, float *y, int n) {
 	if got := newCorners(t, []*space.Space{s}).choose(2, worthPair); len(got) != 2 {
 		t.Errorf("two of them: %s", texts(got))
 	}
-	compileCorners(t, k, newCompiler(t, realNVCC(t)))
+	c := newCompiler(t, realNVCC(t))
+	compileCorners(t, k, c)
+
+	// Points that are compiled together have their own macros: a tile of floats each.
+	points := newCorners(t, []*space.Space{s}).choose(100, worthPair)
+	module := compileUnit(t, c, joined(t, k, unitOf(k, dir), points, nil))
+	for i, p := range points {
+		tile, _ := p.Get("TILE")
+		if got := module.Kernels[entryAt(k, i)].StaticShared; fmt.Sprint(got/4) != tile.String() {
+			t.Errorf("%s has %d bytes of shared memory", p, got)
+		}
+	}
 }
