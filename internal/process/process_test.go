@@ -40,6 +40,9 @@ func TestRunTellsTheEndsApart(t *testing.T) {
 		p != nil {
 		t.Errorf("no program: %v", err)
 	}
+	if line, err := LastLine(t.Context(), "echo", "one\ntwo"); err != nil || line != "two" {
+		t.Errorf("%q, %v", line, err)
+	}
 	c = shell("sleep 1000")
 	c.Allowed = 50 * time.Millisecond
 	if _, err := Run(t.Context(), c); !errors.Is(err, ErrTime) {

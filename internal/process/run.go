@@ -68,3 +68,10 @@ func Run(ctx context.Context, c Command) (*Process, error) {
 	}
 	return p, p.Err
 }
+
+// LastLine runs a program that answers at once, and returns the last line that it prints.
+func LastLine(ctx context.Context, line ...string) (string, error) {
+	printed := &Output{Keep: 4096, Last: true}
+	_, err := Run(ctx, Command{Line: line, Stdout: printed, Allowed: 10 * time.Second})
+	return printed.LastLine(), err
+}

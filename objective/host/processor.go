@@ -1,12 +1,13 @@
 package host
 
 import (
+	"context"
 	"os"
-	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
 
+	"pawl/internal/process"
 	"pawl/objective/cache"
 )
 
@@ -20,8 +21,8 @@ func Processor() string {
 			return runtime.GOARCH + " " + implementer + " " + field(string(content), "CPU part")
 		}
 	}
-	if output, err := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output(); err == nil {
-		return strings.TrimSpace(string(output))
+	if brand, err := process.LastLine(context.Background(), "sysctl", "-n", "machdep.cpu.brand_string"); err == nil {
+		return brand
 	}
 	return runtime.GOARCH
 }

@@ -3,8 +3,6 @@ package platform
 import (
 	"context"
 	"os/exec"
-	"strings"
-	"time"
 
 	"pawl/internal/process"
 )
@@ -40,11 +38,8 @@ func FindProgram(ctx context.Context, name, advice string) Finding {
 		return f
 	}
 	f.Found = path
-	output := &process.Output{Keep: 4096, Last: true}
-	command := process.Command{Line: []string{path, "--version"}, Stdout: output, Allowed: 10 * time.Second}
-	if _, err := process.Run(ctx, command); err == nil {
-		lines := strings.Split(strings.TrimSpace(output.String()), "\n")
-		f.Found = lines[len(lines)-1]
+	if version, err := process.LastLine(ctx, path, "--version"); err == nil {
+		f.Found = version
 	}
 	return f
 }

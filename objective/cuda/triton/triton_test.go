@@ -215,7 +215,8 @@ func TestBrokenFiles(t *testing.T) {
 			"syntax":  {"import triton\ndef f(:\n", "kernel.py:2: error:", false},
 			"missing": {"import triton\nimport nothing_like_it\n", "kernel.py:2: error: ModuleNotFoundError", false},
 			"exit":    {"import sys\nsys.exit(3)\n", "kernel.py:2: error: SystemExit: 3", false},
-			"death":   {"import os\nos._exit(3)\n", "the compiler itself ended: Python ended without an answer (exit status 3)", true},
+			"death": {"import os\nos._exit(3)\n", "the compiler itself ended: Python ended without an answer (exit status 3)",
+				true},
 		} {
 			dir := folder(t, map[string]string{"kernel.py": test.text})
 			_, err := tool.Build(t.Context(), 20*time.Second, unit(dir, "f", nil, nil), t.TempDir(),
