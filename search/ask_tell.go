@@ -205,14 +205,14 @@ func (s *Session) Close() trial.Past {
 // confirm turns the confirmation, which calls for samples, into one that is asked for the next.
 func (s *Session) confirm(ctx context.Context) {
 	e := s.engine
-	study, options := e.confirmation()
+	candidates, options := e.confirmation()
 	options.Unexplained = true // each step of an ablation would have to be asked for
 	numbers := map[space.Point]int{}
-	for _, c := range study.Candidates {
+	for _, c := range candidates {
 		numbers[c.Point] = c.Number
 	}
 	s.resume, s.stop = iter.Pull(func(ask func(*sampling) bool) {
-		s.confirmed = confirm.Run(ctx, rounds{numbers, ask}, study, options)
+		s.confirmed = confirm.Run(ctx, rounds{numbers, ask}, e, candidates, options)
 	})
 }
 
@@ -256,6 +256,8 @@ func (rounds) Prepare(_ context.Context, p space.Point) (objective.Prepared, err
 func (rounds) Verify(context.Context, objective.Prepared) (*objective.Failure, error) {
 	return nil, nil
 }
+
+func (rounds) Refresh() {}
 
 func (r rounds) Sample(_ context.Context, p objective.Prepared, _ int) (objective.Outcome, error) {
 	q := &sampling{Question: Question{r.numbers[p.Point], p.Point, trial.Confirmation}}

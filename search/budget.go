@@ -10,6 +10,7 @@ import (
 	"pawl/internal/page"
 	"pawl/objective"
 	"pawl/search/confirm"
+	"pawl/search/sampler"
 	"pawl/search/trial"
 )
 
@@ -95,7 +96,7 @@ func (b *budget) plan() (search time.Duration, finalists int) {
 
 // searchTime is how long the search may take: all of the time while there are no two points to compare.
 func (b *budget) searchTime() time.Duration {
-	if len(Timed(b.study.trials)) < 2 {
+	if len(sampler.TimedOf(b.study.trials)) < 2 {
 		return b.total
 	}
 	search, _ := b.plan()
@@ -137,7 +138,7 @@ func (e *engine) rehearse(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(leastShare*float64(b.total)), errTimeOver)
 	defer cancel()
-	e.options.Refresh()
+	e.evaluator.Refresh()
 	begun := time.Now()
 	_, err = e.evaluator.Sample(ctx, p, 1)
 	b.rehearsed.start = max(0, time.Since(begun)-b.cost(initial).Sample)
@@ -151,7 +152,7 @@ func (e *engine) rehearse(ctx context.Context) error {
 	case over(ctx, err, errTimeOver):
 		return nil
 	case err == nil && failure != nil:
-		return e.disqualify(initial.Number, failure)
+		return e.Disqualify(initial.Number, failure)
 	}
 	return err
 }

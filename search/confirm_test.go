@@ -12,6 +12,7 @@ import (
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/replay"
+	"pawl/search/sampler"
 	"pawl/search/trial"
 	"pawl/space"
 )
@@ -104,7 +105,7 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	winner, _ := confirm.Winner(result.Rounds)
-	if !slices.Contains(confirm.AblationPoints(s.Pool(), search.Timed(result.Trials), winner), between) {
+	if !slices.Contains(confirm.AblationPoints(s.Pool(), sampler.TimedOf(result.Trials), winner), between) {
 		t.Fatal("the winner's way does not lead there: there is nothing to test")
 	}
 	for _, c := range confirm.Contenders(result.Rounds, trial.Ablation) {
@@ -174,7 +175,7 @@ func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
 	_, result := runStudy(t, s, trial.Past{},
 		search.Options{Sampler: "grid", Goals: trial.Goals{Trials: 240, Rounds: 3}})
 	winner, _ := confirm.Winner(result.Rounds)
-	points := confirm.AblationPoints(s.Pool(), search.Timed(result.Trials), winner)
+	points := confirm.AblationPoints(s.Pool(), sampler.TimedOf(result.Trials), winner)
 	if points[0] != s.Space().Default() || points[len(points)-1] != winner {
 		t.Fatalf("from %s to %s", points[0], points[len(points)-1])
 	}
@@ -271,7 +272,7 @@ func TestImportanceFindsTheDeadParameter(t *testing.T) {
 	s := recordedSpace(t)
 	_, result := runStudy(t, s, trial.Past{},
 		search.Options{Sampler: "grid", Goals: trial.Goals{Trials: 240, Rounds: 3}})
-	importances := confirm.Importances(s.Space(), search.Timed(result.Trials))
+	importances := confirm.Importances(s.Space(), sampler.TimedOf(result.Trials))
 	last := importances[len(importances)-1]
 	if last.Name != "DEAD" || last.Share > 0.01 {
 		t.Errorf("least important: %+v", last)

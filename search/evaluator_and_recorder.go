@@ -26,7 +26,6 @@ import (
 
 	"pawl/objective"
 	"pawl/search/confirm"
-	"pawl/search/sampler"
 	"pawl/search/trial"
 	"pawl/space"
 )
@@ -37,9 +36,9 @@ import (
 //
 // Prepare is called by as many goroutines as there are lanes and Measure by as many as
 // Options.Width, all at the same time; Measure and Sample wait for a device. Sample is
-// called by one more goroutine beside these, Verify when nothing else runs.
+// called by one more goroutine beside these, Verify and Refresh when nothing else runs.
 type Evaluator interface {
-	confirm.Evaluator // Prepare, Verify, Sample
+	confirm.Evaluator // Prepare, Verify, Refresh, Sample
 	// Measure checks and times a prepared point. Incumbent is the best time so far in milliseconds, 0 for none.
 	Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error)
 }
@@ -60,17 +59,6 @@ var (
 	_ Evaluator = (*objective.Evaluator)(nil)
 	_ Resident  = (*objective.Evaluator)(nil)
 )
-
-// Timed returns the trials with a verified time, in their order.
-func Timed(trials []trial.Trial) []sampler.Timed {
-	var timed []sampler.Timed
-	for _, t := range trials {
-		if t.OK() {
-			timed = append(timed, sampler.Timed{Point: t.Point, Milliseconds: t.Outcome.Milliseconds()})
-		}
-	}
-	return timed
-}
 
 // Recorder makes a study durable. A method that returns nil promises that what
 // it was given survives a kill -9 at any later instant; an error ends the

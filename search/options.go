@@ -34,9 +34,6 @@ type Options struct {
 	// Resident is the evaluator's device where that has time to spare; nil where it
 	// does not, and starts a process for every point.
 	Resident Resident
-	// Refresh begins a round, in which nothing is as in the last: processes, inputs with known answers.
-	// It is called when nothing else runs, and may be nil.
-	Refresh func()
 	// Ahead is the largest number of trials that are asked and not yet finished. Zero
 	// means DefaultAhead. Depth says how many of them are worth having: that depends
 	// on the answers, and not on the number of compilers.
@@ -68,9 +65,6 @@ func (o Options) withDefaults() Options {
 	if o.Settings == nil {
 		settings := sampler.Defaults()
 		o.Settings = &settings
-	}
-	if o.Refresh == nil {
-		o.Refresh = func() {}
 	}
 	if o.Observe == nil {
 		o.Observe = func(Progress) {}

@@ -1,11 +1,8 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"pawl/objective"
@@ -78,8 +75,8 @@ func (e *engine) conclude(ctx context.Context) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, e.budget.untilAbandoned(), errTimeOver)
 		defer cancel()
 	}
-	study, options := e.confirmation()
-	err := confirm.Run(ctx, e.evaluator, study, options)
+	candidates, options := e.confirmation()
+	err := confirm.Run(ctx, e.evaluator, e, candidates, options)
 	if err == nil {
 		err = e.findIneffective(ctx)
 	}
@@ -120,7 +117,7 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 		nextToMeasure: study.nextToMeasure,
 	}
 	e.budget = &budget{total: options.Budget, elapsed: e.elapsed, study: study}
-	e.second = newSecondLook(evaluator, study, options, &e.spending, e.record, e.disqualify, past)
+	e.second = newSecondLook(e)
 	e.limits = limits{options: options, study: study, budget: e.budget}
 	e.observer = &observer{options: options, study: study, budget: e.budget, failures: map[string]int{},
 		planned: len(past.Trials) > 0}
@@ -219,61 +216,6 @@ func (e *engine) finishNext(ctx context.Context) error {
 		return &DefaultUnmetError{failure}
 	}
 	return compilerWorks(e.study.trials)
-}
-
-// disqualify takes a trial that passed the quick check out of the running.
-func (e *engine) disqualify(number int, failure *objective.Failure) error {
-	err := e.study.disqualify(number, failure)
-	if err == nil {
-		e.observer.failures[failure.Reason]++
-	}
-	return err
-}
-
-func (e *engine) record(round trial.Round) error {
-	if err := e.recorder.Measured(round); err != nil {
-		return fmt.Errorf("recording round %d of the %s: %w", round.Number, round.Phase, err)
-	}
-	e.rounds = append(e.rounds, round)
-	return nil
-}
-
-// confirmation is what confirming the best trials needs.
-func (e *engine) confirmation() (confirm.Study, confirm.Options) {
-	var candidates []confirm.Candidate
-	for _, number := range e.second.ranked() {
-		t := e.study.trials[number]
-		t.Outcome.Samples = e.second.all(t)
-		candidates = append(candidates, confirm.Candidate{
-			Number: t.Number, Point: t.Point, Outcome: t.Outcome, Cost: e.budget.cost(e.study.trials[number]),
-		})
-	}
-	return confirm.Study{
-			Pool: e.study.pool, Candidates: candidates,
-			Timed:      func() []sampler.Timed { return Timed(e.study.trials) },
-			Rounds:     func() []trial.Round { return e.rounds },
-			Standing:   func() []trial.Round { return trial.StandingRounds(e.study.trials, e.rounds) },
-			Record:     e.record,
-			Disqualify: e.disqualify,
-			Check:      e.check,
-			Refresh:    e.options.Refresh,
-			Left:       e.budget.left,
-			Stopped:    e.options.stopped,
-			Progress:   e.observer.round,
-		}, confirm.Options{
-			Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,
-			Seed: cmp.Or(e.options.OrderSeed, e.options.Seed), Lanes: e.options.Lanes,
-		}
-}
-
-// check checks a point as a trial would, unless it was one.
-func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
-	if i := slices.IndexFunc(e.study.trials, func(t trial.Trial) bool { return t.Finished && t.Point == p.Point }); i >=
-		0 {
-		known := e.study.trials[i].Outcome
-		return known, confirm.SameBinary(known, p)
-	}
-	return e.pipeline.evaluation(p)(ctx)
 }
 
 // findIneffective looks for parameters that never change the machine code, as long as there is time.

@@ -30,12 +30,10 @@ const (
 // it finds never reaches a sampler as a time: the same seed and the same answers lead
 // to the same points however long compilers take.
 type secondLook struct {
-	evaluator  Evaluator
-	options    Options
-	study      *study
-	spending   *trial.Spending
-	record     func(trial.Round) error
-	disqualify func(number int, failure *objective.Failure) error
+	evaluator Evaluator
+	options   Options
+	search    confirm.Search
+	spending  *trial.Spending
 
 	checked map[int]bool      // trials that have passed the full check
 	samples map[int][]float64 // what was measured again, by trial
@@ -43,18 +41,16 @@ type secondLook struct {
 	medians map[int]float64   // of all samples, by trial
 }
 
-func newSecondLook(evaluator Evaluator, study *study, options Options, spending *trial.Spending,
-	record func(trial.Round) error, disqualify func(int, *objective.Failure) error, past trial.Past) *secondLook {
+func newSecondLook(e *engine) *secondLook {
 	s := &secondLook{
-		evaluator: evaluator, study: study, options: options, spending: spending, record: record, disqualify: disqualify,
-		checked: map[int]bool{}, samples: map[int][]float64{}, counts: map[int]int{},
-		medians: map[int]float64{},
+		evaluator: e.evaluator, options: e.options, search: e, spending: &e.spending,
+		checked: map[int]bool{}, samples: map[int][]float64{}, counts: map[int]int{}, medians: map[int]float64{},
 	}
 	numbers := map[space.Point]int{}
-	for _, t := range past.Trials {
+	for _, t := range e.past.Trials {
 		numbers[t.Point] = t.Number
 	}
-	for _, r := range past.Rounds {
+	for _, r := range e.past.Rounds {
 		if r.Phase == trial.SecondLook {
 			s.add(numbers[r.Point], r)
 		}
@@ -134,7 +130,7 @@ func (s *secondLook) leaders() []trial.Trial {
 	var leaders []trial.Trial
 	met := map[string]bool{}
 	for _, number := range s.ranked() {
-		t := s.study.trials[number]
+		t := s.search.Trials()[number]
 		if met[t.Outcome.Binary] && t.Outcome.Binary != "" {
 			continue
 		}
@@ -150,7 +146,7 @@ func (s *secondLook) leaders() []trial.Trial {
 // fastest first by all that was measured of them.
 func (s *secondLook) ranked() []int {
 	var numbers []int
-	for i, t := range s.study.trials {
+	for i, t := range s.search.Trials() {
 		if !t.OK() {
 			continue
 		}
@@ -189,7 +185,7 @@ func (s *secondLook) look(ctx context.Context, t trial.Trial, measure bool) erro
 	case err != nil:
 		return fmt.Errorf("checking %s in full: %w", t.Point, err)
 	case failure != nil:
-		return s.disqualify(t.Number, failure)
+		return s.search.Disqualify(t.Number, failure)
 	}
 	s.checked[t.Number] = through
 	return nil
@@ -206,10 +202,10 @@ func (s *secondLook) measure(ctx context.Context, t trial.Trial, p objective.Pre
 		s.counts[t.Number]++
 		return nil
 	default:
-		return s.disqualify(t.Number, outcome.Failure)
+		return s.search.Disqualify(t.Number, outcome.Failure)
 	}
 	round := trial.Round{Phase: trial.SecondLook, Number: s.counts[t.Number], Point: t.Point, Outcome: outcome}
-	if err := s.record(round); err != nil {
+	if err := s.search.Record(round); err != nil {
 		return err
 	}
 	s.add(t.Number, round)

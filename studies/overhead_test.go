@@ -52,6 +52,8 @@ func (instant) VerifyFor(context.Context, objective.Prepared, time.Duration) (bo
 
 func (instant) Anticipate(context.Context, space.Point) error { return nil }
 
+func (instant) Refresh() {}
+
 func (i instant) Sample(ctx context.Context, p objective.Prepared, _ int) (objective.Outcome, error) {
 	return i.Measure(ctx, p, 0)
 }

@@ -8,6 +8,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -18,11 +19,11 @@ import (
 // out, which merges their step with the next.
 func (c *confirmation) ablationPath(ctx context.Context,
 	contenders []objective.Prepared) ([]objective.Prepared, error) {
-	winner, found := Winner(c.Standing())
-	if !found || winner == c.Pool.Space().Default() {
+	winner, found := Winner(c.standing())
+	if !found || winner == c.search.Pool().Space().Default() {
 		return nil, nil
 	}
-	points := AblationPoints(c.Pool, c.Timed(), winner)
+	points := AblationPoints(c.search.Pool(), sampler.TimedOf(c.search.Trials()), winner)
 	c.compileAhead(ctx, points)
 	var path []objective.Prepared
 	for _, point := range points {
@@ -40,7 +41,7 @@ func (c *confirmation) ablationPath(ctx context.Context,
 		if p.Failure != nil {
 			continue
 		}
-		outcome, err := c.Check(ctx, p)
+		outcome, err := c.search.Check(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -49,6 +50,11 @@ func (c *confirmation) ablationPath(ctx context.Context,
 		}
 	}
 	return path, nil
+}
+
+// standing are the rounds that still count.
+func (c *confirmation) standing() []trial.Round {
+	return trial.StandingRounds(c.search.Trials(), c.Rounds())
 }
 
 // compileAhead prepares points in all lanes at once. It only warms the

@@ -18,12 +18,12 @@ import (
 //
 // What was measured in the phase's latest run was checked in it, and is not checked again.
 //
-// Of the study, Record, Rounds, Refresh, Left, Stopped and Progress are used, and all of the
-// options but Finalists. It reports whether all was measured or found to fail; otherwise the
-// user has stopped it.
+// Of the options, Finalists and Unexplained are not used. It reports whether all was measured or found to fail;
+// otherwise the user has stopped it.
 func Compare(ctx context.Context, evaluator Evaluator, study Study, options Options, phase trial.Phase,
 	points ...space.Point) (through bool, err error) {
-	err = newConfirmation(evaluator, study, options).compare(ctx, phase, points)
+	c := &confirmation{Study: study, options: options, evaluator: evaluator, costs: map[space.Point]Cost{}}
+	err = c.compare(ctx, phase, points)
 	if errors.Is(err, errStopped) {
 		return false, nil
 	}

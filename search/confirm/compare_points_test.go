@@ -38,6 +38,8 @@ func (d *device) Verify(_ context.Context, p objective.Prepared) (*objective.Fai
 	return nil, nil
 }
 
+func (d *device) Refresh() { d.refresh++ }
+
 func (d *device) Sample(_ context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
 	d.asked = append(d.asked, "sample "+p.Point.String())
 	return objective.Outcome{Samples: slices.Repeat([]float64{1}, samples), Binary: p.Binary.Digest}, nil
@@ -56,30 +58,36 @@ func points(t *testing.T) []space.Point {
 	return all
 }
 
-// comparison is a Compare whose rounds are kept.
+// comparison is a study whose rounds are kept in memory.
 type comparison struct {
-	rounds  []trial.Round
-	stopped func() bool
-	late    bool
+	rounds []trial.Round
+	stop   func() bool
+	late   bool
 }
 
-func (c *comparison) left() time.Duration {
+func (c *comparison) Rounds() []trial.Round { return c.rounds }
+
+func (c *comparison) Record(r trial.Round) error {
+	c.rounds = append(c.rounds, r)
+	return nil
+}
+
+func (c *comparison) Left() time.Duration {
 	if c.late {
 		return -1
 	}
 	return Unlimited
 }
 
+func (c *comparison) Stopped() bool { return c.stop != nil && c.stop() }
+
+func (c *comparison) Progress(trial.Phase, int) {}
+
 func (c *comparison) run(t *testing.T, d *device, rounds int) bool {
 	t.Helper()
 	d.asked = nil
-	through, err := Compare(t.Context(), d, Study{
-		Record:  func(r trial.Round) error { c.rounds = append(c.rounds, r); return nil },
-		Rounds:  func() []trial.Round { return c.rounds },
-		Refresh: func() { d.refresh++ },
-		Left:    c.left,
-		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(trial.Phase, int) {},
-	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 1}, trial.Across, points(t)...)
+	through, err := Compare(t.Context(), d, c, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 1},
+		trial.Across, points(t)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +122,11 @@ func TestPointsAreComparedAfterTheFullCheck(t *testing.T) {
 func TestAComparisonThatWasStoppedGoesOn(t *testing.T) {
 	d := &device{}
 	c := comparison{}
-	c.stopped = func() bool { return len(c.rounds) == 3 }
+	c.stop = func() bool { return len(c.rounds) == 3 }
 	if c.run(t, d, 4) || len(c.rounds) != 3 {
 		t.Errorf("through with %d rounds", len(c.rounds))
 	}
-	c.stopped = nil
+	c.stop = nil
 	if !c.run(t, d, 4) || len(Contenders(c.rounds, trial.Across)[0].Rounds) != 4 {
 		t.Errorf("got %v", c.rounds)
 	}
@@ -162,10 +170,8 @@ func TestWhatFailsIsRecordedAndNotMeasured(t *testing.T) {
 func TestOtherMachineCodeIsNotTheSameComparison(t *testing.T) {
 	c := comparison{}
 	c.run(t, &device{}, 3)
-	_, err := Compare(t.Context(), &device{digest: "new"}, Study{
-		Rounds: func() []trial.Round { return c.rounds }, Left: c.left,
-		Stopped: func() bool { return false },
-	}, Options{Rounds: 3, Samples: 2, Lanes: 1}, trial.Across, points(t)...)
+	_, err := Compare(t.Context(), &device{digest: "new"}, &c, Options{Rounds: 3, Samples: 2, Lanes: 1},
+		trial.Across, points(t)...)
 	if err == nil {
 		t.Error("measured before with other machine code")
 	}

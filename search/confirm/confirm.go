@@ -25,7 +25,6 @@ import (
 
 	"pawl/internal/collect"
 	"pawl/objective"
-	"pawl/search/sampler"
 	"pawl/search/trial"
 	"pawl/space"
 )
@@ -39,6 +38,8 @@ type Evaluator interface {
 	// Verify checks a point in full, as thoroughly as the kernel's author asks. It
 	// returns why the point must not win, or nil.
 	Verify(context.Context, objective.Prepared) (*objective.Failure, error)
+	// Refresh begins a round, in which nothing is as in the last: processes, inputs with known answers.
+	Refresh()
 	// Sample takes a number of samples of a point.
 	Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error)
 }
@@ -52,32 +53,31 @@ type Candidate struct {
 	Cost Cost
 }
 
-// Study is what a confirmation needs of the study that it belongs to. All functions
-// are called by the goroutine that called Run.
-type Study struct {
-	// Pool holds the points that may be tried, and Timed what was measured of them.
-	Pool  *space.Pool
-	Timed func() []sampler.Timed
-	// Candidates are the default, if it works, and then the other trials that do,
-	// fastest first.
-	Candidates []Candidate
-	// Record makes a round durable. Rounds returns all that were recorded, those of
-	// earlier runs included, and Standing those that still count.
-	Record           func(trial.Round) error
-	Rounds, Standing func() []trial.Round
+// Study keeps the rounds of a confirmation and limits its time. The goroutine that called Run or Compare calls it.
+type Study interface {
+	// Rounds returns all that were recorded, those of earlier runs included.
+	Rounds() []trial.Round
+	// Record makes a round durable.
+	Record(trial.Round) error
+	// Left is the time that is left, Unlimited for no limit. No round begins that would take longer.
+	Left() time.Duration
+	// Stopped reports whether the user has had enough.
+	Stopped() bool
+	// Progress is called before the first round of a phase and after each.
+	Progress(phase trial.Phase, rounds int)
+}
+
+// Search is a study whose finalists are confirmed.
+type Search interface {
+	Study
+	// Pool holds the points that may be tried.
+	Pool() *space.Pool
+	Trials() []trial.Trial
 	// Disqualify makes durable that a trial has failed the full check.
-	Disqualify func(number int, failure *objective.Failure) error
+	Disqualify(number int, failure *objective.Failure) error
 	// Check returns what a trial of a point has found, or else takes it through the
 	// check of a trial.
-	Check func(context.Context, objective.Prepared) (objective.Outcome, error)
-	// Refresh makes the samples that follow come from fresh processes.
-	Refresh func()
-	// Left is the time that is left, Unlimited for no limit. No round begins that would take longer.
-	Left func() time.Duration
-	// Stopped reports whether the user has had enough.
-	Stopped func() bool
-	// Progress is called before the first round of a phase and after each.
-	Progress func(phase trial.Phase, rounds int)
+	Check(context.Context, objective.Prepared) (objective.Outcome, error)
 }
 
 // Options says how much is measured. Every field is needed.
@@ -98,29 +98,28 @@ type Options struct {
 // confirmation is one run.
 type confirmation struct {
 	Study
-	options   Options
-	evaluator Evaluator
+	search     Search // that study; nil in a comparison
+	candidates []Candidate
+	options    Options
+	evaluator  Evaluator
 	// costs are what measuring each point takes, learned from every measurement, and checking is
 	// the longest full check so far.
 	costs    map[space.Point]Cost
 	checking time.Duration
 }
 
-func newConfirmation(evaluator Evaluator, study Study, options Options) *confirmation {
-	c := &confirmation{Study: study, options: options, evaluator: evaluator, costs: map[space.Point]Cost{}}
-	for _, candidate := range study.Candidates {
-		c.costs[candidate.Point] = candidate.Cost
-	}
-	return c
-}
-
 // errStopped unwinds a confirmation that the user has stopped.
 var errStopped = errors.New("stopped by the user")
 
-// Run confirms the best candidates and explains the winner. Where the user stops it,
-// it ends without an error.
-func Run(ctx context.Context, evaluator Evaluator, study Study, options Options) error {
-	err := newConfirmation(evaluator, study, options).run(ctx)
+// Run confirms the best candidates and explains the winner. Candidates are the default, if it works, and then the
+// other trials that do, fastest first. Where the user stops it, it ends without an error.
+func Run(ctx context.Context, evaluator Evaluator, search Search, candidates []Candidate, options Options) error {
+	c := &confirmation{Study: search, search: search, candidates: candidates, options: options, evaluator: evaluator,
+		costs: map[space.Point]Cost{}}
+	for _, candidate := range candidates {
+		c.costs[candidate.Point] = candidate.Cost
+	}
+	err := c.run(ctx)
 	if errors.Is(err, errStopped) {
 		err = nil
 	}
@@ -153,7 +152,7 @@ func pointsOf(contenders []objective.Prepared) (points []space.Point) {
 // fails the full check is disqualified and the next takes its place.
 func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, error) {
 	var chosen []objective.Prepared
-	for _, candidate := range c.Candidates {
+	for _, candidate := range c.candidates {
 		if len(chosen) > c.options.Finalists || len(chosen) > 1 && !c.pays(chosen, candidate) {
 			break
 		}
@@ -168,7 +167,7 @@ func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, err
 		case err != nil:
 			return nil, err
 		case failure != nil:
-			if err := c.Disqualify(candidate.Number, failure); err != nil {
+			if err := c.search.Disqualify(candidate.Number, failure); err != nil {
 				return nil, err
 			}
 		case p.Binary.Digest == "" || !slices.ContainsFunc(chosen, same):

@@ -99,13 +99,13 @@ func (c *confirmation) samples(phase trial.Phase, contenders []objective.Prepare
 
 // ablationTime is about how long it takes to compile, check and measure the points between the default and the winner.
 func (c *confirmation) ablationTime(contenders []objective.Prepared) (total time.Duration) {
-	winner, found := Winner(c.Standing())
-	initial := c.Pool.Space().Default()
+	winner, found := Winner(c.standing())
+	initial := c.search.Pool().Space().Default()
 	if !found || winner == initial {
 		return 0
 	}
 	compile, changes := time.Duration(0), 0
-	for _, candidate := range c.Candidates {
+	for _, candidate := range c.candidates {
 		compile = max(compile, candidate.Outcome.Spent.Compile)
 	}
 	for _, a := range initial.Assignments() {

@@ -83,7 +83,7 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 		if attempt == 0 {
 			c.Progress(run.phase, whole)
 		}
-		c.Refresh()
+		c.evaluator.Refresh()
 		if err := c.measureRound(ctx, run, rest, samples); err != nil {
 			return err
 		}
@@ -179,14 +179,14 @@ func (c *confirmation) dismiss(run run, short bool) error {
 	number := 1 + highest(c.Rounds(), run.phase)
 	contest, slowest := contest(contenders), -1
 	for i, level := range contest.Levels {
-		isDefault := contenders[i].Point == c.Pool.Space().Default()
+		isDefault := contenders[i].Point == c.search.Pool().Space().Default()
 		if short && !isDefault && (slowest < 0 || level > contest.Levels[slowest]) {
 			slowest = i
 		}
 	}
 	for i, behind := range contest.Behind(dismissal) {
 		point := contenders[i].Point
-		if !behind && i != slowest || point == c.Pool.Space().Default() {
+		if !behind && i != slowest || point == c.search.Pool().Space().Default() {
 			continue
 		}
 		failure := &objective.Failure{Stage: objective.Bench, Reason: Behind, Detail: fmt.Sprintf(

@@ -34,6 +34,8 @@ func (b *bench) Verify(context.Context, objective.Prepared) (*objective.Failure,
 	return nil, nil
 }
 
+func (b *bench) Refresh() {}
+
 func (b *bench) Sample(_ context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
 	b.calls++
 	b.order = append(b.order, p.Point.String())
@@ -45,6 +47,31 @@ func (b *bench) Sample(_ context.Context, p objective.Prepared, samples int) (ob
 	}
 	measured := b.times[p.Point.String()] * math.Exp(b.noise*b.random.NormFloat64())
 	return objective.Outcome{Samples: slices.Repeat([]float64{measured}, samples)}, nil
+}
+
+// finalists are a search whose time ends where what each change is worth would follow.
+type finalists struct {
+	comparison
+	pool *space.Pool
+	want int
+	end  time.Time
+}
+
+func (f *finalists) Pool() *space.Pool { return f.pool }
+
+func (f *finalists) Trials() []trial.Trial { return nil }
+
+func (f *finalists) Disqualify(int, *objective.Failure) error { return nil }
+
+func (f *finalists) Check(context.Context, objective.Prepared) (objective.Outcome, error) {
+	return objective.Outcome{}, nil
+}
+
+func (f *finalists) Left() time.Duration {
+	if c := Contenders(f.rounds, trial.Confirmation); len(c) > 0 && len(c[0].Rounds) == f.want {
+		return -1
+	}
+	return time.Until(f.end)
 }
 
 // confirmed measures the points A=1 to A=6, of which the first is the default, in a confirmation.
@@ -69,20 +96,8 @@ func confirmedIn(t *testing.T, b *bench, rounds int, budget time.Duration) []tri
 	if err != nil {
 		t.Fatal(err)
 	}
-	var recorded []trial.Round
-	study := Study{
-		Pool: pool, Record: func(r trial.Round) error { recorded = append(recorded, r); return nil },
-		Rounds: func() []trial.Round { return recorded }, Standing: func() []trial.Round { return recorded },
-		Refresh: func() {},
-		Left: func() time.Duration { // until what each change is worth would follow
-			if c := Contenders(recorded, trial.Confirmation); len(c) > 0 && len(c[0].Rounds) == rounds {
-				return -1
-			}
-			return budget - time.Since(start)
-		},
-		Stopped:  func() bool { return false },
-		Progress: func(trial.Phase, int) {},
-	}
+	found := &finalists{pool: pool, want: rounds, end: start.Add(budget)}
+	var candidates []Candidate
 	for i := range 6 {
 		p, err := space.ParsePoint(fmt.Sprintf("A=%d", i+1))
 		if err != nil {
@@ -92,14 +107,13 @@ func confirmedIn(t *testing.T, b *bench, rounds int, budget time.Duration) []tri
 		if b.takes != nil {
 			candidate.Cost = Cost{Sample: b.takes(1)}
 		}
-		study.Candidates = append(study.Candidates, candidate)
+		candidates = append(candidates, candidate)
 	}
-	if err := Run(t.Context(), b, study, Options{Finalists: 5, Rounds: rounds, Samples: 3, Seed: 8, Lanes: 1,
-		Unexplained: b.takes != nil}); err !=
-		nil {
+	options := Options{Finalists: 5, Rounds: rounds, Samples: 3, Seed: 8, Lanes: 1, Unexplained: b.takes != nil}
+	if err := Run(t.Context(), b, found, candidates, options); err != nil {
 		t.Fatal(err)
 	}
-	return recorded
+	return found.rounds
 }
 
 // Finalists that are clearly behind leave after two rounds, the default never, and what is

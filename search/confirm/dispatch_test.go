@@ -21,13 +21,8 @@ func (c *comparison) field(t *testing.T, d *device, rounds int, texts ...string)
 		}
 		all = append(all, p)
 	}
-	through, err := Compare(t.Context(), d, Study{
-		Record:  func(r trial.Round) error { c.rounds = append(c.rounds, r); return nil },
-		Rounds:  func() []trial.Round { return c.rounds },
-		Refresh: func() { d.refresh++ },
-		Left:    c.left,
-		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(trial.Phase, int) {},
-	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 2}, trial.Dispatch, all...)
+	through, err := Compare(t.Context(), d, c, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 2},
+		trial.Dispatch, all...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +44,11 @@ func TestAFieldGoesOnWhereItWasEnded(t *testing.T) {
 	names := []string{"A=1", "A=2", "A=3"}
 	for end := range 12 {
 		c, d := comparison{}, &device{}
-		c.stopped = func() bool { return len(c.rounds) == end }
+		c.stop = func() bool { return len(c.rounds) == end }
 		if c.field(t, d, 4, names...) {
 			t.Errorf("ended after %d: through", end)
 		}
-		c.stopped = nil
+		c.stop = nil
 		if !c.field(t, d, 4, names...) {
 			t.Errorf("ended after %d: not through", end)
 		}

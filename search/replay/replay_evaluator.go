@@ -69,6 +69,9 @@ func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objectiv
 	return entry.Failure, ctx.Err()
 }
 
+// Refresh does nothing: a record has no processes.
+func (*Evaluator) Refresh() {}
+
 // Sample draws from the recorded samples, with replacement.
 func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
 	entry, err := e.entry(p.Point)

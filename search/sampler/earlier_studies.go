@@ -8,6 +8,7 @@ import (
 
 	"pawl/internal/collect"
 	"pawl/search/sampler/gaussian"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -15,6 +16,17 @@ import (
 type Timed struct {
 	Point        space.Point
 	Milliseconds float64
+}
+
+// TimedOf returns the trials with a verified time, in their order.
+func TimedOf(trials []trial.Trial) []Timed {
+	var timed []Timed
+	for _, t := range trials {
+		if t.OK() {
+			timed = append(timed, Timed{Point: t.Point, Milliseconds: t.Outcome.Milliseconds()})
+		}
+	}
+	return timed
 }
 
 // Memory is what an earlier study has observed, in the words of another space:

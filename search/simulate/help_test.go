@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/sampler"
 )
 
 // costly is the bowl with made-up costs: points with an odd A take nine seconds,
@@ -118,7 +118,7 @@ func TestWarmTrustsTheSameMakerOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		learned := here.learn(other, search.Timed(earlier.finished))
+		learned := here.learn(other, sampler.TimedOf(earlier.finished))
 		if len(learned.first) == 0 || len(learned.memory[0].Points) > 0 != trusted {
 			t.Errorf("%s: %d first points, %d remembered", device, len(learned.first), len(learned.memory[0].Points))
 		}

@@ -193,7 +193,7 @@ func (r *Recorded) race(ctx context.Context, e entrant, seed uint64, options Opt
 		if err != nil {
 			return run{}, err
 		}
-		learned = r.learn(options.other, search.Timed(other.finished))
+		learned = r.learn(options.other, sampler.TimedOf(other.finished))
 	}
 	return r.search(ctx, e, seed, learned, options)
 }

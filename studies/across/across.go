@@ -98,7 +98,7 @@ type measuring struct {
 	points  []space.Point // the default, and the winner
 	machine *devices.Machine
 	kernel  *kernels.Kernel
-	end     time.Time // of the budget, zero for none
+	limits  Limits
 }
 
 func (m *measuring) load(ctx context.Context) (err error) {
@@ -117,19 +117,15 @@ func (m *measuring) load(ctx context.Context) (err error) {
 // it is for most of them. Each has its share of the time that is left.
 func (m *measuring) all(ctx context.Context, others []studies.WorkloadFacts) error {
 	slices.SortStableFunc(others, func(a, b studies.WorkloadFacts) int { return cmp.Compare(m.size(a), m.size(b)) })
-	if m.Budget > 0 {
-		m.end = time.Now().Add(m.Budget)
+	if m.limits.Stop = m.Stop; m.Budget > 0 {
+		m.limits.End = time.Now().Add(m.Budget)
 	}
 	for i, w := range others {
-		if m.stopped() {
+		if m.limits.Stopped() {
 			return nil
 		}
-		var left func() time.Duration
-		if m.Budget > 0 {
-			share := time.Now().Add(time.Until(m.end) / time.Duration(len(others)-i))
-			left = func() time.Duration { return time.Until(share) }
-		}
-		if err := m.one(ctx, w, left); err != nil {
+		m.limits.Share = Share(m.limits.End, len(others)-i)
+		if err := m.one(ctx, w); err != nil {
 			return fmt.Errorf("measuring the winner on workload %s: %w", w.Name, err)
 		}
 	}
@@ -147,7 +143,7 @@ func (m *measuring) size(w studies.WorkloadFacts) float64 {
 	return product
 }
 
-func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, left func() time.Duration) error {
+func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts) error {
 	target, err := devices.NewTarget(m.kernel, w.Name)
 	if err != nil {
 		return err
@@ -170,14 +166,15 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, left func(
 		return err
 	}
 	defer b.Close()
-	_, _, err = Comparison{
-		Phase: trial.Across, Points: m.points, Rounds: m.Rounds, Before: rounds, Record: record, Left: left,
-		Stopped: m.stopped, Begin: func() {
+	c := Comparison{
+		Limits: m.limits, Phase: trial.Across, Points: m.points, Wanted: m.Rounds, Recorded: rounds, Keep: record,
+		Begin: func() {
 			if m.Begin != nil {
 				m.Begin(w)
 			}
 		},
-	}.Run(ctx, b, m.study)
+	}
+	_, err = c.Run(ctx, b, m.study)
 	return err
 }
 
@@ -196,19 +193,4 @@ func (m *measuring) impossible(rounds []trial.Round, record func(trial.Round) er
 		round.Run, round.Number = max(round.Run, r.Run+1), max(round.Number, r.Number+1)
 	}
 	return record(round)
-}
-
-// stopped reports whether the user has had enough, or the time is over.
-func (m *measuring) stopped() bool {
-	return !m.end.IsZero() && !time.Now().Before(m.end) || Stopped(m.Stop)
-}
-
-// Stopped reports whether a channel is closed that ends something early; nil never is.
-func Stopped(stop <-chan struct{}) bool {
-	select {
-	case <-stop:
-		return true
-	default:
-		return false
-	}
 }

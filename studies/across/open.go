@@ -4,17 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime"
-	"sync"
 	"time"
 
-	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective/devices"
-	"pawl/search"
-	"pawl/search/confirm"
-	"pawl/search/trial"
-	"pawl/space"
 	"pawl/studies"
 )
 
@@ -45,53 +38,6 @@ func Load(ctx context.Context, machine *devices.Machine, study studies.Study, fo
 	}
 	return k, nil
 }
-
-// Comparison measures points of a study beside each other on a workload.
-type Comparison struct {
-	Phase  trial.Phase
-	Points []space.Point
-	// Rounds are those wanted; 0 means as many as the study's confirmation wanted.
-	Rounds int
-	// Before are the rounds that are recorded, and Record adds one.
-	Before []trial.Round
-	Record func(trial.Round) error
-	// Left is the time that is left, nil for no limit; Stopped says that the user has had enough.
-	Left    func() time.Duration
-	Stopped func() bool
-	// Begin is called before the first round.
-	Begin func()
-}
-
-// WantedRounds are how many rounds are measured where so many are asked for, 0 for none.
-func WantedRounds(study studies.Study, asked int) int { return cmp.Or(asked, study.Options.Rounds, 10) }
-
-// Run measures what is missing, and returns all rounds; through says that it was not stopped.
-func (c Comparison) Run(ctx context.Context, bench *devices.Bench, study studies.Study) (rounds []trial.Round,
-	through bool, err error) {
-	rounds = c.Before
-	if c.Left == nil {
-		c.Left = func() time.Duration { return confirm.Unlimited }
-	}
-	begin := sync.OnceFunc(c.Begin)
-	through, err = confirm.Compare(ctx, search.RetryHung(bench.Evaluator), confirm.Study{
-		Record: func(r trial.Round) error {
-			if err := c.Record(r); err != nil {
-				return err
-			}
-			rounds = append(rounds, r)
-			return nil
-		},
-		Rounds:  func() []trial.Round { return rounds },
-		Refresh: bench.Evaluator.Refresh, Left: c.Left, Stopped: c.Stopped,
-		Progress: func(trial.Phase, int) { begin() },
-	}, confirm.Options{
-		Rounds: WantedRounds(study, c.Rounds), Samples: samples, Seed: stats.FreshSeed(), Lanes: runtime.NumCPU(),
-	}, c.Phase, c.Points...)
-	return rounds, through, err
-}
-
-// samples per round, as in a confirmation.
-const samples = 10
 
 // Open opens a workload of the study's kernel as the study has opened its own, on the same
 // device with the same tools: anything else is an error.

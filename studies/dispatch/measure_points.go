@@ -136,11 +136,7 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	if err != nil {
 		return nil, err
 	}
-	var remaining func() time.Duration
-	if !m.end.IsZero() {
-		share := time.Now().Add(time.Until(m.end) / time.Duration(left))
-		remaining = func() time.Duration { return time.Until(share) }
-	}
+	limits := across.Limits{Share: across.Share(m.end, left), Stop: m.Stop}
 	machine := across.Machine(s.study, m.Cache, m.Getenv, m.Notice)
 	restore := machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)
 	defer restore()
@@ -153,14 +149,14 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 		return nil, err
 	}
 	defer bench.Close()
-	rounds, through, err := across.Comparison{
-		Phase: trial.Dispatch, Points: points, Rounds: m.Rounds, Before: past.Rounds,
-		Record: m.store.Recorder(s.study.ID).Measured, Left: remaining,
-		Stopped: func() bool { return across.Stopped(m.Stop) },
-		Begin:   func() { m.Begin(s.Workload, len(points)) },
-	}.Run(ctx, bench, s.study)
+	c := across.Comparison{
+		Limits: limits, Phase: trial.Dispatch, Points: points, Wanted: m.Rounds, Recorded: past.Rounds,
+		Keep:  m.store.Recorder(s.study.ID).Measured,
+		Begin: func() { m.Begin(s.Workload, len(points)) },
+	}
+	through, err := c.Run(ctx, bench, s.study)
 	if err == nil && !through {
 		err = &StoppedError{}
 	}
-	return rounds, err
+	return c.Recorded, err
 }

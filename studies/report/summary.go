@@ -22,6 +22,7 @@ import (
 	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/search/confirm"
+	"pawl/search/sampler"
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
@@ -148,7 +149,7 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 		Failures:  failureGroups(past),
 		Suspected: search.ReferenceSuspected(past.Trials, true),
 	}
-	summary.Importances = confirm.Importances(s, search.Timed(past.Trials))
+	summary.Importances = confirm.Importances(s, sampler.TimedOf(past.Trials))
 	past.Rounds = past.Standing()
 	contenders := confirm.Contenders(past.Rounds, trial.Confirmation)
 	var probabilities []float64

@@ -6,7 +6,6 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/search"
 	"pawl/search/sampler"
 	"pawl/studies"
 )
@@ -15,7 +14,7 @@ import (
 // says which of them the model follows: see sampler.Remember.
 func (r *run) memories(study studies.Study, earlier []pastStudy) (memories []sampler.Memory, followed []pastStudy) {
 	for _, e := range earlier {
-		memory := sampler.Remember(r.pool.Space(), study.Environment.Device, e.Environment.Device, search.Timed(e.trials))
+		memory := sampler.Remember(r.pool.Space(), study.Environment.Device, e.Environment.Device, sampler.TimedOf(e.trials))
 		memories = append(memories, memory)
 		if len(memory.Points) >= sampler.Defaults().GP.Earlier {
 			followed = append(followed, e)

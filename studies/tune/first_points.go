@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"pawl/internal/collect"
-	"pawl/search"
 	"pawl/search/sampler"
 	"pawl/search/trial"
 	"pawl/space"
@@ -53,6 +52,6 @@ func (r *run) first(ctx context.Context, study studies.Study) ([]space.Point, er
 	if err != nil {
 		return nil, err
 	}
-	timed := collect.Each(earlier, func(past pastStudy) []sampler.Timed { return search.Timed(past.trials) })
+	timed := collect.Each(earlier, func(past pastStudy) []sampler.Timed { return sampler.TimedOf(past.trials) })
 	return sampler.Transfer(r.pool.Growing(), timed...), nil
 }

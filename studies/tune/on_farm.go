@@ -78,7 +78,7 @@ func (o Options) checkFarm() error {
 // moveTo puts a farm in the place of this machine.
 func (s *subject) moveTo(f *onFarm, chosen ask.Chosen) {
 	s.farm, s.evaluator = f, f.evaluator
-	s.how.Refresh, s.how.Width = f.evaluator.Refresh, chosen.Width
+	s.how.Width = chosen.Width
 	s.how.Lanes = cmp.Or(f.Lanes, chosen.Lanes)
 	if chosen.Width > 1 {
 		s.how.Ahead = min(search.FarmAhead, chosen.Lanes+chosen.Width)

@@ -94,7 +94,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	device := b.Backend.Facts()
 	s := &subject{pool: pool, space: facts, evaluator: b.Evaluator, how: ahead(k, cmp.Or(o.Lanes, runtime.NumCPU())),
 		machine: machine, target: t}
-	s.how.Width, s.how.Refresh = device.Width, b.Evaluator.Refresh
+	s.how.Width = device.Width
 	if s.head, err = describeKernel(t, device.Environment, device.Roofline.Comparable()); err != nil {
 		b.Close()
 		return nil, err

@@ -122,4 +122,4 @@ func (r *run) profilePoints(ctx context.Context, study studies.Study,
 }
 
 // stopped reports whether somebody has asked for the end.
-func (r *run) stopped() bool { return across.Stopped(r.Stop) }
+func (r *run) stopped() bool { return across.Limits{Stop: r.Stop}.Stopped() }

@@ -1,0 +1,66 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pawl/objective"
+	"pawl/search/confirm"
+	"pawl/search/trial"
+	"pawl/space"
+)
+
+var _ confirm.Search = (*engine)(nil)
+
+func (e *engine) Pool() *space.Pool                      { return e.study.pool }
+func (e *engine) Trials() []trial.Trial                  { return e.study.trials }
+func (e *engine) Rounds() []trial.Round                  { return e.rounds }
+func (e *engine) Left() time.Duration                    { return e.budget.left() }
+func (e *engine) Stopped() bool                          { return e.options.stopped() }
+func (e *engine) Progress(phase trial.Phase, rounds int) { e.observer.round(phase, rounds) }
+
+// Record makes a round durable.
+func (e *engine) Record(round trial.Round) error {
+	if err := e.recorder.Measured(round); err != nil {
+		return fmt.Errorf("recording round %d of the %s: %w", round.Number, round.Phase, err)
+	}
+	e.rounds = append(e.rounds, round)
+	return nil
+}
+
+// Disqualify takes a trial that passed the quick check out of the running.
+func (e *engine) Disqualify(number int, failure *objective.Failure) error {
+	err := e.study.disqualify(number, failure)
+	if err == nil {
+		e.observer.failures[failure.Reason]++
+	}
+	return err
+}
+
+// Check checks a point as a trial would, unless it was one.
+func (e *engine) Check(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
+	same := func(t trial.Trial) bool { return t.Finished && t.Point == p.Point }
+	if i := slices.IndexFunc(e.study.trials, same); i >= 0 {
+		known := e.study.trials[i].Outcome
+		return known, confirm.SameBinary(known, p)
+	}
+	return e.pipeline.evaluation(p)(ctx)
+}
+
+// confirmation is what may be confirmed, and how.
+func (e *engine) confirmation() (candidates []confirm.Candidate, options confirm.Options) {
+	for _, number := range e.second.ranked() {
+		t := e.study.trials[number]
+		t.Outcome.Samples = e.second.all(t)
+		candidates = append(candidates, confirm.Candidate{
+			Number: t.Number, Point: t.Point, Outcome: t.Outcome, Cost: e.budget.cost(e.study.trials[number]),
+		})
+	}
+	return candidates, confirm.Options{
+		Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,
+		Seed: cmp.Or(e.options.OrderSeed, e.options.Seed), Lanes: e.options.Lanes,
+	}
+}
