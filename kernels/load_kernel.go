@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pawl/internal/collect"
+	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/kernels/document"
 )
@@ -106,7 +107,7 @@ func loadFolder(dir, backend string) (*Kernel, error) {
 	if k.Dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("loading kernel: %w", err)
 	}
-	k.Origin = dir
+	k.Origin = escape.File(dir)
 	return k, nil
 }
 

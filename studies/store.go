@@ -32,6 +32,8 @@ type Store struct {
 	engine engine
 	// path is the file, or the server's URL without the password.
 	path string
+	// Place is how the command that has opened it finds it again.
+	Place Place
 	// SetAside is where a damaged database was moved to on opening, empty if it was sound.
 	SetAside string
 	// Notices are what a user should hear: what was damaged, and what that means.

@@ -56,6 +56,8 @@ type Study struct {
 	Rivals  map[string]float64 `json:"rivals,omitempty"`
 	// Rounds counts the rounds of the confirmation; List alone fills it in.
 	Rounds int `json:"-"`
+	// Place is where it was read from.
+	Place Place `json:"-"`
 	// Damaged says what is wrong with a study that cannot be read; nothing else but its number is known then.
 	Damaged string `json:"damaged,omitempty"`
 }
@@ -227,18 +229,23 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 // ErrNoStudy says that there is no such study.
 var ErrNoStudy = errors.New("no such study")
 
+// NoStudy says that there is no study of a number.
+func (s *Store) NoStudy(id int64) error {
+	return fmt.Errorf("%w: %d in %s; see %s", ErrNoStudy, id, s.path, s.Place.Pawl("studies", "list"))
+}
+
 // Study returns one study's head. One of which anything is not what was recorded is a *DamagedError.
 func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 	if err := s.damageOf(ctx, id); err != nil {
 		return Study{}, err
 	}
-	var study Study
+	study := Study{Place: s.Place}
 	c := study.columns()
 	err := s.read(ctx, func() error {
 		return s.db.queryRow(ctx, c.values(), "SELECT "+strings.Join(c.names(), ", ")+" FROM studies WHERE id = ?", id)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return Study{}, fmt.Errorf("%w: %d in %s", ErrNoStudy, id, s.path)
+		return Study{}, s.NoStudy(id)
 	}
 	if err != nil {
 		return Study{}, fmt.Errorf("reading study %d: %w", id, err)
@@ -250,7 +257,7 @@ func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 func (s *Store) List(ctx context.Context) ([]Study, error) {
 	var all []Study
 	one := func(rows *sql.Rows) error {
-		var study Study
+		study := Study{Place: s.Place}
 		err := rows.Scan(append(study.columns().values(), &study.Rounds)...)
 		if damage := s.damage.of(s.path, study.ID); damage != nil {
 			study, err = Study{ID: study.ID, Damaged: damage.Error()}, nil

@@ -234,20 +234,29 @@ func (s Study) Elsewhere(now objective.Environment) string {
 // command is the name of the command that runs such a study.
 func (s Study) command() string {
 	if s.Backend == Ask {
-		return "pawl ask"
+		return Ask
 	}
-	return "pawl tune"
+	return "tune"
 }
 
-// Resume is the command that resumes the study, in words.
-func (s Study) Resume() []string {
-	switch s.Backend {
-	case Ask:
-		return []string{"pawl", "ask", "--resume", s.Origin}
-	case Replay:
-		return []string{"pawl", "tune", "--backend", Replay, "--record", s.Origin, "--resume"}
+// Resume is the command that resumes the study, with further flags.
+func (s Study) Resume(further ...any) string {
+	words := []any{s.command(), s.Origin, "--workload", s.Workload, "--resume"}
+	switch b := kernels.BackendOf(s.Backend); {
+	case s.Backend == Ask && s.Options.Device != "":
+		words = append(words, "--device", s.Options.Device)
+	case s.Backend == Ask:
+	case s.Backend == Replay:
+		words = []any{"tune", "--backend", Replay, "--record", s.Origin, "--resume"}
+	case !b.GPU && !b.Program: // or a GPU comes first
+		words = append(words, "--backend", s.Backend)
 	}
-	return []string{"pawl", "tune", s.Origin, "--workload", s.Workload, "--resume"}
+	return s.Place.Pawl(append(words, further...)...)
+}
+
+// Again is the command that runs the study again, from a page.
+func (s Study) Again() string {
+	return strings.TrimSpace(s.Command + " " + escape.Shell(s.Place.flags([]string{s.command()})...))
 }
 
 // Reproduction returns the command that runs the study again.
@@ -258,7 +267,7 @@ func (s Study) Reproduction(getenv func(string) string) string {
 			words = append(words, variable+"="+escape.Shell(value))
 		}
 	}
-	words = append(words, s.command())
+	words = append(words, "pawl "+s.command())
 	if s.Options.Record == "" {
 		words = append(words, escape.Shell(s.Origin))
 	}

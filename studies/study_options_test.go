@@ -102,12 +102,17 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 
 // A record is not resumed by a search on this machine.
 func TestResume(t *testing.T) {
+	other := Place{Out: "other"}
 	for want, s := range map[string]Study{
-		"pawl tune ./a --workload small --resume":                  {Backend: "host", Origin: "./a", Workload: "small"},
+		"pawl tune ./a --workload small --resume --backend host":   {Backend: "host", Origin: "./a", Workload: "small"},
+		"pawl tune a --workload small --resume --out other":        {Backend: "cuda", Origin: "a", Workload: "small", Place: other},
 		"pawl tune --backend replay --record record.json --resume": {Backend: Replay, Origin: "record.json"},
-		"pawl ask --resume space.yaml":                             {Backend: Ask, Origin: "space.yaml"},
+		"pawl ask space.yaml --workload default --resume":          {Backend: Ask, Origin: "space.yaml", Workload: "default"},
+		"pawl ask x --workload w --resume --device 'a b' --out other": {
+			Backend: Ask, Origin: "x", Workload: "w", Place: other, Options: Options{Definition: Definition{Device: "a b"}},
+		},
 	} {
-		if got := strings.Join(s.Resume(), " "); got != want {
+		if got := s.Resume(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -42,7 +42,7 @@ func (s *Store) Pulse(ctx context.Context, study int64) (p Pulse, err error) {
 		return p, fmt.Errorf("reading study %d: %w", study, err)
 	}
 	if found == 0 {
-		return p, fmt.Errorf("%w: %d in %s", ErrNoStudy, study, s.path)
+		return p, s.NoStudy(study)
 	}
 	return p, nil
 }

@@ -128,7 +128,7 @@ func (s *Store) retry(ctx context.Context, study int64, try func() error) error 
 		cancel()
 		if renewed != nil {
 			return fmt.Errorf("the connection to %s was lost and did not come back within %v: %w; what was recorded is "+
-				"there, and pawl tune --resume continues", s.path, s.reconnecting, renewed)
+				"there", s.path, s.reconnecting, renewed)
 		}
 	}
 }

@@ -47,9 +47,7 @@ func exitCode(stderr io.Writer, err error) int {
 		if guess := closest(argument.Name, known); guess != "" {
 			err = fmt.Errorf("%w; did you mean %s?", err, guess)
 		}
-	case errors.Is(err, studies.ErrNoStudy):
-		code, err = console.ExitUsage, fmt.Errorf("%w; see pawl studies list", err)
-	case errors.As(err, new(cli.ExitCoder)) && !errors.As(err, &child):
+	case errors.Is(err, studies.ErrNoStudy), errors.As(err, new(cli.ExitCoder)) && !errors.As(err, &child):
 		code = console.ExitUsage
 	}
 	fmt.Fprintf(stderr, "pawl: %v\n", err)

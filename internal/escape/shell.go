@@ -20,6 +20,14 @@ func Shell(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
+// File returns the name of a file that no command takes for a flag.
+func File(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "./" + name
+	}
+	return name
+}
+
 // CMake returns a word as one argument of a command in a CMake file.
 func CMake(word string) string {
 	if plainWord.MatchString(word) {

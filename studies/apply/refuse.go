@@ -96,13 +96,15 @@ func judgeAcross(s *report.Summary, manifest bool, limit float64) *Refusal {
 			return refuse(s.Study.ID,
 				"workload %s measured %.2f times as long, beyond the limit of %s, though that may be noise", w.Workload,
 				1 / *w.Speedup, page.Percent(limit)).
-				advise("measure longer with pawl studies across %d --rounds 30, or set another limit with --worst-loss", s.Study.ID)
+				advise("measure longer with %s, or set another limit with --worst-loss",
+					s.Study.Place.Pawl("studies", "across", s.Study.ID, "--rounds", 30))
 		}
 	}
 	if missing := s.Across.Of(report.AcrossUnmeasured); manifest && len(missing) > 0 {
 		return refuse(s.Study.ID, "the manifest's default holds for all workloads, and the winner was not measured on %s",
 			strings.Join(missing, ", ")).
-			advise("pawl studies across %d measures it there; the header alone needs no --manifest", s.Study.ID)
+			advise("%s measures it there; the header alone needs no --manifest",
+				s.Study.Place.Pawl("studies", "across", s.Study.ID))
 	}
 	return nil
 }

@@ -145,15 +145,15 @@ func (a *Across) advise(s *Summary) string {
 		}
 	}
 	missing, broken := a.Of(AcrossUnmeasured), a.Of(AcrossDefaultFails)
-	command := fmt.Sprintf("pawl studies across %d measures there", s.Study.ID)
+	command := s.Study.Place.Pawl("studies", "across", s.Study.ID) + " measures there"
 	var sentences []string
 	switch {
 	case len(losses) > 0:
 		sentences = append(sentences, fmt.Sprintf("Another workload would pay: %s. Leave the manifest's default as it is.",
 			strings.Join(losses, ", ")))
 		if g := s.Suggestion; g != nil && g.Header != "" {
-			sentences = append(sentences, fmt.Sprintf("Use the header where %s runs (pawl apply %d --worst-loss 100%%).",
-				s.Study.Workload, s.Study.ID))
+			sentences = append(sentences, fmt.Sprintf("Use the header where %s runs (%s).", s.Study.Workload,
+				s.Study.Place.Pawl("apply", s.Study.ID, "--worst-loss", "100%")))
 		}
 	case len(missing) == len(a.Workloads):
 		return fmt.Sprintf("The winner was measured on no other workload of the kernel (%s), and the manifest's default "+

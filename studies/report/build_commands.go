@@ -43,7 +43,7 @@ func suggestion(s *Summary) *Suggestion {
 	}
 	recipe := build.At(s.Winner.Point)
 	if len(recipe.Compiler) == 0 {
-		return &Suggestion{Command: escape.Shell("pawl", "dispatch", s.Study.Origin, "--workload", s.Study.Workload,
+		return &Suggestion{Command: s.Study.Place.Pawl("dispatch", s.Study.Origin, "--workload", s.Study.Workload,
 			"--python"), Macros: recipe.Macros}
 	}
 	made := &Suggestion{Header: headerName(s.Study), Macros: recipe.Macros, recipe: recipe}

@@ -57,7 +57,7 @@ func withGate(a Advice, s *Summary) Advice {
 	case g.Standing == studies.Equal && a.Verdict != Keep:
 		return Advice{NoGain, fmt.Sprintf("Against what you run today: %s. Change nothing.", against)}
 	case g.Standing == studies.Faster && a.Verdict == Keep:
-		return Advice{a.Verdict, fmt.Sprintf("%s Against the baseline: %s; pawl gate moves it.", a.Sentence, against)}
+		return Advice{a.Verdict, fmt.Sprintf("%s Against the baseline: %s; %s moves it.", a.Sentence, against, s.Study.Place.Pawl("gate"))}
 	}
 	if g.Standing == studies.Undecided {
 		return Advice{a.Verdict,
@@ -84,7 +84,7 @@ func gateAction(s *Summary) string {
 	case g.Standing == studies.Refused, g.Standing == studies.Running, g.Standing == studies.Equal:
 		return nothingToDo
 	case g.Standing == studies.Faster && s.Advice.Verdict == Keep:
-		return "move the baseline: pawl gate"
+		return "move the baseline: " + s.Study.Place.Pawl("gate")
 	}
 	return ""
 }
@@ -95,8 +95,8 @@ func ungated(s *Summary) string {
 	if s.Gate != nil || s.applicable() == nil {
 		return ""
 	}
-	return fmt.Sprintf("Compared only with the default, not with your current build: run pawl gate --study %d.",
-		s.Study.ID)
+	return fmt.Sprintf("Compared only with the default, not with your current build: run %s.",
+		s.Study.Place.Pawl("gate", "--study", s.Study.ID))
 }
 
 var gateHeader = []string{"workload", "verdict", "speedup", "95 % interval", "baseline", "this", "rounds",

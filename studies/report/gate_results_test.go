@@ -124,7 +124,7 @@ func TestGoldenGated(t *testing.T) {
 		golden(t, name, []byte(rendered(t, test.render, test.s)))
 	}
 	var index bytes.Buffer
-	if err := IndexMarkdown(&index,
+	if err := IndexMarkdown(&index, studies.Place{},
 		[]Entry{newEntry(equal, "scale/small"), newEntry(running, "scale/other"), newEntry(faster, "scale/third")}); err !=
 		nil {
 		t.Fatal(err)

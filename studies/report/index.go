@@ -173,15 +173,18 @@ func action(s *Summary) string {
 var indexPage = page.Markdown(`# Suggestions
 
 Each line is the newest study of a kernel, a workload and a device, a confirmed one if there is one, `+
-	"of the sources that were tuned last; `pawl report STUDY` writes the pages of another one.\n\n{{table .}}", nil)
+	"of the sources that were tuned last; {{code .Command}} writes the pages of another one.\n\n{{table .Grid}}", nil)
 
 // IndexMarkdown writes the index for people.
-func IndexMarkdown(w io.Writer, entries []Entry) error {
-	return indexPage.Execute(w, &page.Grid{
+func IndexMarkdown(w io.Writer, place studies.Place, entries []Entry) error {
+	return indexPage.Execute(w, struct {
+		Command string
+		Grid    *page.Grid
+	}{place.Pawl("report", "STUDY"), &page.Grid{
 		Head: []string{"study", "kernel and workload", "device", "verdict", "speedup over the default",
 			"against what you run today", "what to do"},
 		Rows: collect.Each(entries, Entry.row),
-	})
+	}})
 }
 
 func (e Entry) row() []string {
@@ -205,7 +208,7 @@ func Publish(ctx context.Context, store *studies.Store, out string, id int64) (*
 	changed, err := publish(ctx, store, out, summary)
 	if err != nil {
 		return summary, changed,
-			fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
+			fmt.Errorf("%w\nThe study itself is recorded: %s writes the report again", err, store.Place.Pawl("report", id))
 	}
 	return summary, changed, nil
 }
@@ -249,7 +252,7 @@ func Forget(ctx context.Context, store *studies.Store, out string, id int64) (ch
 	}
 	at := slices.IndexFunc(all, func(s studies.Study) bool { return s.ID == id })
 	if at < 0 {
-		return changed, fmt.Errorf("%w: %d", studies.ErrNoStudy, id)
+		return changed, store.NoStudy(id)
 	}
 	study := all[at]
 	if err := store.Delete(ctx, id); err != nil {
@@ -306,11 +309,11 @@ func writeIndex(ctx context.Context, store *studies.Store, out string, all []stu
 	}
 	others := otherPages(out, all)
 	written, err := page.WriteFiles(out,
-		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return IndexMarkdown(w, entries) }},
+		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return IndexMarkdown(w, store.Place, entries) }},
 		page.File{Name: JSONName, Render: func(w io.Writer) error {
 			return page.JSON(w, "pawl suggestions", 1, page.List("studies", entries))
 		}},
-		page.File{Name: IndexHTMLName, Render: func(w io.Writer) error { return IndexHTML(w, entries, others) }})
+		page.File{Name: IndexHTMLName, Render: func(w io.Writer) error { return IndexHTML(w, store.Place, entries, others) }})
 	if err != nil {
 		return written, fmt.Errorf("the index: %w", err)
 	}

@@ -37,12 +37,13 @@ type OtherPage struct {
 }
 
 // IndexHTML writes the index as one page that needs nothing from elsewhere.
-func IndexHTML(w io.Writer, entries []Entry, others []OtherPage) error {
+func IndexHTML(w io.Writer, place studies.Place, entries []Entry, others []OtherPage) error {
 	var out strings.Builder
 	err := htmlIndex.Execute(&out, struct {
+		Place   studies.Place
 		Entries []Entry
 		Others  []OtherPage
-	}{entries, others})
+	}{place, entries, others})
 	if err != nil {
 		return err
 	}

@@ -255,7 +255,7 @@ func TestGoldenIndex(t *testing.T) {
 			Action:   "tune again",
 		})
 	for name, render := range map[string]func(io.Writer, []Entry) error{
-		"index.md": IndexMarkdown,
+		"index.md": func(w io.Writer, entries []Entry) error { return IndexMarkdown(w, studies.Place{}, entries) },
 		"index.json": func(w io.Writer, entries []Entry) error {
 			encoder := json.NewEncoder(w)
 			encoder.SetIndent("", "  ")

@@ -117,18 +117,18 @@ func howToApply(s *Summary) string {
 // applying is the command that applies the winner. A default holds for all workloads, so that it is measured on them
 // before.
 func (s *Summary) applying() string {
-	words := []string{"pawl", "apply", fmt.Sprint(s.Study.ID)}
+	words := []any{"apply", s.Study.ID}
 	before := ""
 	if s.Suggestion.Header == "" {
 		words = append(words, "--manifest")
 		if len(s.Across.Of(AcrossUnmeasured)) > 0 {
-			before = fmt.Sprintf("pawl studies across %d && ", s.Study.ID)
+			before = s.Study.Place.Pawl("studies", "across", s.Study.ID) + " && "
 		}
 	}
 	if len(s.Across.Of(AcrossSlower, AcrossFails)) > 0 {
 		words = append(words, "--worst-loss", "100%")
 	}
-	return before + escape.Shell(words...)
+	return before + s.Study.Place.Pawl(words...)
 }
 
 // finalistsGrid is what was measured of the default and of those that were compared with it.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search/trial"
@@ -141,7 +140,10 @@ func (s *Summary) Figures() string {
 
 // Confirming is the command that measures longer: the rounds that are missing or twice as many, in twice the time.
 func (s *Summary) Confirming() string {
-	words := s.Study.Resume()
+	var words []any
+	if len(s.Search.Devices) > 0 {
+		words = append(words, "--on", s.Study.Environment.Device)
+	}
 	rounds := stats.FewestForInterval
 	if e := s.Evidence; e != nil && e.Rounds < e.Needed {
 		rounds = e.Needed
@@ -151,13 +153,13 @@ func (s *Summary) Confirming() string {
 		rounds = 2 * s.Winner.Rounds
 	}
 	if planned := s.Study.Options.Rounds; planned > 0 && planned < rounds {
-		words = append(words, "--rounds", fmt.Sprint(rounds))
+		words = append(words, "--rounds", rounds)
 	}
 	if budget := s.Study.Options.Budget; budget > 0 {
 		spent := max(budget, time.Duration(s.Search.Seconds*float64(time.Second)))
 		words = append(words, "--budget", (2 * spent.Round(time.Second)).String())
 	}
-	return escape.Shell(words...)
+	return s.Study.Resume(words...)
 }
 
 // confirms says what the command that measures longer does, and that a budget includes what was spent.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"pawl/internal/escape"
 	"pawl/objective/profile"
 	"pawl/studies"
 )
@@ -34,7 +33,7 @@ func whyFaster(s *Summary, profiles []studies.Profile) *Why {
 	w.Next = profile.Advise(after)
 	w.Next = w.Next[:min(len(w.Next), mostNext)]
 	if !w.Profiled {
-		w.Command = escape.Shell("pawl", "profile", s.Study.Origin, "--workload", s.Study.Workload, "--compare", "default",
+		w.Command = s.Study.Place.Pawl("profile", s.Study.Origin, "--workload", s.Study.Workload, "--compare", "default",
 			s.Winner.Point.String())
 	}
 	return w

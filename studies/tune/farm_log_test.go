@@ -57,7 +57,7 @@ func TestLogsOfAFarm(t *testing.T) {
 	}()
 	asked := part{Folder: t.TempDir(), Backend: Replay, Seed: 3, Trials: 6}
 	options := asked.options(&Farm{Options: where})
-	options.Out = filepath.Join(asked.Folder, "out")
+	options.Place.Out = filepath.Join(asked.Folder, "out")
 	if _, err := Run(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}

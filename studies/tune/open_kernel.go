@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/escape"
 	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
@@ -121,8 +122,8 @@ func (r *run) warn() {
 		r.Notice("--caches has no effect: a program is measured as a whole")
 	}
 	if failure := r.bench.Backend.Preflight(k.Default()); failure != nil {
-		r.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl check %s says what else to "+
-			"look at", failure, k.Origin))
+		r.Notice(fmt.Sprintf("the default cannot be launched here: %s; %s says what else to look at", failure,
+			escape.Shell("pawl", "check", k.Origin)))
 	}
 }
 
@@ -227,7 +228,7 @@ func openSpace(ctx context.Context, o Options) (*subject, error) {
 	return &subject{
 		pool: pool, space: studies.NewSpaceFacts(pool),
 		head: studies.Study{
-			Kernel: name, Origin: o.Kernel, Workload: cmp.Or(o.Study.Workload, "default"), Backend: studies.Ask,
+			Kernel: name, Origin: escape.File(o.Kernel), Workload: cmp.Or(o.Study.Workload, "default"), Backend: studies.Ask,
 			Source: "space " + points.Fingerprint(),
 			Environment: objective.Environment{
 				Backend: studies.Ask, Device: cmp.Or(o.Study.Device, "an unnamed device"), Cores: runtime.NumCPU(),

@@ -95,7 +95,7 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 func (r *run) profilePoints(ctx context.Context, study studies.Study,
 	points ...space.Point) (reason string, err error) {
 	o := profile.Options{
-		Folder: ProfileFolder(r.Out, r.target.Kernel.Name, r.target.Workload.Name), Seed: study.Seed,
+		Folder: ProfileFolder(r.Place.Out, r.target.Kernel.Name, r.target.Workload.Name), Seed: study.Seed,
 		Caches: worker.Caches(r.Study.Caches), RunTimeout: r.Study.RunTimeout, Now: time.Now(),
 	}
 	for _, point := range points {

@@ -53,6 +53,7 @@ func (r *run) choose(ctx context.Context) (study studies.Study, past trial.Past,
 
 func (r *run) describe() studies.Study {
 	study := r.head
+	study.Place = r.Place
 	study.Sampler, study.Seed = r.Study.Sampler, r.Study.Seed
 	study.Fingerprint = r.pool.Space().Fingerprint()
 	study.Space = r.space

@@ -52,8 +52,9 @@ type Options struct {
 	// OrderSeed draws the orders in which finalists are measured. Zero means that of the study: a
 	// record has no order.
 	OrderSeed uint64
-	// Database is the file of studies, Cache the folder of compiled kernels, the
-	// user's where it is empty.
+	// Place is where the studies are as the user names it, Database their file or URL, and Cache the folder of compiled
+	// kernels, the user's where it is empty.
+	Place           studies.Place
 	Database, Cache string
 	// Farm asks the machines of a farm; nil means this machine.
 	Farm *Farm
@@ -69,10 +70,9 @@ type Options struct {
 	Observe func(search.Progress)
 	// End is called when the search has ended, however it did.
 	End func()
-	// Profile lets a profiler look at the default and the winner when both are confirmed. Out is the
-	// folder for its reports, and Profiling is called before each point; it may be nil.
+	// Profile lets a profiler look at the default and the winner when both are confirmed. Profiling is called before each
+	// point; it may be nil.
 	Profile   bool
-	Out       string
 	Profiling func(space.Point)
 	// Across is called before the winner is measured on another workload; it may be nil.
 	Across func(workload studies.WorkloadFacts)
@@ -100,6 +100,7 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 		return nil, err
 	}
 	defer r.store.Close()
+	r.store.Place = o.Place
 	for _, notice := range r.store.Notices {
 		o.Notice(notice)
 	}
@@ -231,14 +232,13 @@ func explain(err error, study studies.Study, finished int) error {
 	}
 	if errors.As(err, new(*search.DefaultUnmetError)) {
 		return fmt.Errorf("%w\nEverything is compared with the default. Give the manifest a default that meets it, or "+
-			"change the requirement; pawl check %s tries it", err, study.Origin)
+			"change the requirement; %s tries it", err, escape.Shell("pawl", "check", study.Origin))
 	}
 	if finished == 0 {
 		return err
 	}
 	return fmt.Errorf("%w\n%s as study %d; %s continues", err,
-		page.Count(finished, "finished trial is saved", "finished trials are saved"), study.ID,
-		escape.Shell(study.Resume()...))
+		page.Count(finished, "finished trial is saved", "finished trials are saved"), study.ID, study.Resume())
 }
 
 // check finds what is wrong with what was asked for. Errors name the flags of pawl

@@ -6,14 +6,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/gate/policy"
+	"pawl/studies"
 	"pawl/studies/tune"
 )
 
-// DefaultBaseline is the baseline file if none is named.
-const DefaultBaseline = "results/baseline.json"
-
 func BaselineFlag(to *string) cli.Flag {
-	return Text("baseline", to, DefaultBaseline, "the baseline `FILE`; reports are written beside it")
+	return Text("baseline", to, studies.DefaultBaseline, "the baseline `FILE`; reports are written beside it")
 }
 
 func PolicyFlag(to *string) cli.Flag {

@@ -23,9 +23,10 @@ import (
 type Common struct {
 	Environment
 	studies.Definition
-	At, Out, DB, Cache string
-	JSON               bool
-	OrderSeed          uint64
+	studies.Place
+	At, Cache string
+	JSON      bool
+	OrderSeed uint64
 }
 
 // In returns what a command begins with.
@@ -57,7 +58,7 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 		"seed": Seed("seed", &o.Seed, 1, "", "the `NUMBER` that fixes the order of points and the inputs"),
 		"order-seed": Seed("order-seed", &o.OrderSeed, 0, "drawn anew",
 			"the `NUMBER` that draws the order of measurements, as recorded with a result"),
-		"out": Text("out", &o.Out, "tuning", "the `FOLDER` for the study database and the reports"),
+		"out": Text("out", &o.Out, studies.DefaultOut, "the `FOLDER` for the study database and the reports"),
 		"db": TextOr("db", &o.DB, DatabaseVariable+", or "+kernels.DatabaseName+" in the folder of --out",
 			"the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE"),
 		"cache":           TextOr("cache", &o.Cache, "pawl in the user's cache folder", "the `FOLDER` of compiled kernels"),

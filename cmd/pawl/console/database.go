@@ -34,11 +34,12 @@ func (o *Common) Database() string {
 func (o *Common) OpenStudies(ctx context.Context) (*studies.Store, error) {
 	store, err := studies.OpenExisting(ctx, o.Database())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, devices.Nothingf("%w; pawl tune makes one", err)
+		return nil, devices.Nothingf("%w; %s makes one", err, o.Pawl("tune"))
 	}
 	if err != nil {
 		return nil, err
 	}
+	store.Place = o.Place
 	for _, notice := range store.Notices {
 		o.Notice(notice)
 	}
@@ -54,7 +55,7 @@ func (o *Common) OpenStudy(ctx context.Context, arguments []string) (*studies.St
 	}
 	id := int64(0)
 	if text != "" {
-		if id, err = StudyNumber(text); err != nil {
+		if id, err = o.StudyNumber(text); err != nil {
 			return nil, none, err
 		}
 	}
@@ -81,14 +82,14 @@ func (o *Common) OpenStudy(ctx context.Context, arguments []string) (*studies.St
 }
 
 // StudyNumber reads the number of a study.
-func StudyNumber(text string) (int64, error) {
+func (o *Common) StudyNumber(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, Usagef("%q is not the number of a study; see pawl studies list", text)
+		return 0, Usagef("%q is not the number of a study; see %s", text, o.Pawl("studies", "list"))
 	}
 	return id, nil
 }
 
 func NoStudies(store *studies.Store) error {
-	return devices.Nothingf("no studies in %s; pawl tune makes one", store.Path())
+	return devices.Nothingf("no studies in %s; %s makes one", store.Path(), store.Place.Pawl("tune"))
 }

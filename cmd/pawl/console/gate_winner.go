@@ -17,12 +17,10 @@ import (
 // GateFlags are the flags that pawl gate and pawl tune --gate share.
 type GateFlags struct {
 	Common
-	Policy, Baseline string
-	Base             string
-	Study            int64 // whose winner is gated; 0 for the policy's kernels
-	// On is the label of the farm's device that measures, Farm the farm's name; an empty
-	// label is this machine.
-	On, Farm string
+	Base  string
+	Study int64 // whose winner is gated; 0 for the policy's kernels
+	// On is the label of the farm's device that measures; empty for this machine.
+	On string
 }
 
 // OnFlag is the flag that names a farm's devices.

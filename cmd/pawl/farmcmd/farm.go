@@ -21,7 +21,6 @@ import (
 // farmOptions are the flags of pawl farm's commands.
 type farmOptions struct {
 	console.Common
-	farm string
 }
 
 // Command makes farms and looks at them.
@@ -42,9 +41,9 @@ func (o *farmOptions) initCommand() *cli.Command {
 			"a user who may create tables:\n"+
 			"docs/farm.md lists the roles for askers and for workers.",
 			"pawl farm init --db postgres://owner@db.example/pawl", "0 done", "3 it could not be done", "64 usage"),
-		Flags: []cli.Flag{console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)},
+		Flags: []cli.Flag{console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.Farm)},
 		Action: console.Alone(func(ctx context.Context) error {
-			where, err := console.FarmIn(o.Database(), o.farm)
+			where, err := console.FarmIn(o.Database(), o.Farm)
 			if err != nil {
 				return err
 			}
@@ -52,9 +51,8 @@ func (o *farmOptions) initCommand() *cli.Command {
 				return err
 			}
 			fmt.Fprintf(o.Stdout,
-				"the farm is of pawl %s, protocol %d; pawl farm worker --db URL works for it, pawl tune --db URL --on LABEL "+
-					"asks it\n",
-				where.Version, farm.Protocol)
+				"the farm is of pawl %s, protocol %d; %s works for it, %s asks it\n", where.Version, farm.Protocol,
+				o.Pawl("farm", "worker"), o.Pawl("tune", "--on", "LABEL"))
 			return nil
 		}),
 	}
@@ -68,9 +66,9 @@ func (o *farmOptions) statusCommand() *cli.Command {
 			"that of compilers separately.",
 			"pawl farm status --db postgres://pawl@db.example/pawl", "0 shown",
 			"3 the farm could not be read", "64 usage"),
-		Flags: append(o.Flags("json"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)),
+		Flags: append(o.Flags("json"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.Farm)),
 		Action: console.Alone(func(ctx context.Context) error {
-			where, err := console.FarmIn(o.Database(), o.farm)
+			where, err := console.FarmIn(o.Database(), o.Farm)
 			if err != nil {
 				return err
 			}
@@ -83,13 +81,13 @@ func (o *farmOptions) statusCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return o.Show("pawl farm status", 1, status, func(w io.Writer) { show(w, status) })
+			return o.Show("pawl farm status", 1, status, func(w io.Writer) { o.show(w, status) })
 		}),
 	}
 }
 
 // show writes a farm's status for a person.
-func show(w io.Writer, s farm.Status) {
+func (o *farmOptions) show(w io.Writer, s farm.Status) {
 	var machines [][]string
 	for _, m := range s.Machines {
 		state := fmt.Sprintf("heard %.0f s ago", m.Unheard.Seconds())
@@ -104,7 +102,7 @@ func show(w io.Writer, s farm.Status) {
 			[]string{escape.Line(m.Host), escape.Line(describeOffers(m.Offers)), state, escape.Line(strings.Join(doing, "; "))})
 	}
 	if len(machines) == 0 {
-		fmt.Fprintln(w, "no machine was heard in the last day: pawl farm worker --db URL is one")
+		fmt.Fprintf(w, "no machine was heard in the last day: %s is one\n", o.Pawl("farm", "worker"))
 	} else {
 		page.Table(w, []string{"machine", "offers", "state", "doing"}, machines)
 	}

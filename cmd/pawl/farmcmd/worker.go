@@ -23,7 +23,6 @@ import (
 type workerOptions struct {
 	console.Common
 	serving       serve.Options
-	farm          string
 	architectures cli.StringSlice
 	logJSON       bool
 }
@@ -40,7 +39,7 @@ func workerCommand(env console.Environment) *cli.Command {
 			"Whoever may file tasks in the database may run code on this machine. See docs/farm.md.",
 			"pawl farm worker --db postgres://pawl@db.example/pawl --measure", "0 stopped",
 			"3 the farm is not there, or of another pawl", "64 usage"),
-		Flags: append(o.Flags("cache"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
+		Flags: append(o.Flags("cache"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.Farm),
 			console.Switch("compile", &o.serving.Compile, "compile only; with --measure, both"),
 			console.Switch("measure", &o.serving.Measure, "measure only, which needs no compiler; with --compile, both"),
 			console.List("arch", &o.architectures, "",
@@ -60,7 +59,7 @@ func workerCommand(env console.Environment) *cli.Command {
 }
 
 func (o *workerOptions) work(ctx context.Context) error {
-	where, err := console.FarmIn(o.Database(), o.farm)
+	where, err := console.FarmIn(o.Database(), o.Farm)
 	if err != nil {
 		return err
 	}

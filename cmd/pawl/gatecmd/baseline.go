@@ -23,10 +23,10 @@ import (
 // it.
 type baselineOptions struct {
 	console.Common
-	kernels             []string // the arguments; of merge, three files
-	baseline, from, svg string
-	reason              string
-	release             bool
+	kernels   []string // the arguments; of merge, three files
+	from, svg string
+	reason    string
+	release   bool
 }
 
 func BaselineCommand(env console.Environment) *cli.Command {
@@ -45,7 +45,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 				Name: "show", Usage: "print the entries",
 				Description: console.Details("Prints the baseline of each kernel.", "pawl baseline show --json", "0 done",
 					"2 no baseline", "3 it cannot be used", "64 usage"),
-				Flags:  append(o.Flags("json"), console.BaselineFlag(&o.baseline)),
+				Flags:  append(o.Flags("json"), console.BaselineFlag(&o.Baseline)),
 				Action: console.Alone(o.showBaseline),
 			},
 			{
@@ -53,7 +53,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 				Description: console.Details("Prints what each gate run measured, what was accepted and why, and where the "+
 					"level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history",
 					"3 internal or environment error", "64 usage"),
-				Flags: append(o.Flags("json"), console.BaselineFlag(&o.baseline),
+				Flags: append(o.Flags("json"), console.BaselineFlag(&o.Baseline),
 					console.Text("svg", &o.svg, "", "draw the trend into this `FILE`")),
 				Action: console.Alone(o.showHistory),
 			},
@@ -65,7 +65,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 						"and why. With --release, erosion is measured against it from now on.",
 					`pawl baseline accept attention --reason "clearer code, reviewed in 12"`,
 					"0 accepted", "2 nothing to accept", "3 internal or environment error", "64 usage"),
-				Flags: []cli.Flag{console.BaselineFlag(&o.baseline), reasonFlag(&o.reason),
+				Flags: []cli.Flag{console.BaselineFlag(&o.Baseline), reasonFlag(&o.reason),
 					console.TextOr("from", &o.from, "beside the baseline",
 						"the `FOLDER` with the results of a run, such as CI's artifact"),
 					console.Switch("release", &o.release, "erosion is measured against this from now on"),
@@ -79,7 +79,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 						"A pull request that deletes a kernel's folder passes the gate only with this.",
 					`pawl baseline remove scale --reason "replaced by the library's"`,
 					"0 removed", "3 internal or environment error", "64 usage"),
-				Flags:  []cli.Flag{console.BaselineFlag(&o.baseline), reasonFlag(&o.reason)},
+				Flags:  []cli.Flag{console.BaselineFlag(&o.Baseline), reasonFlag(&o.reason)},
 				Action: action(o.removeFromBaseline),
 			},
 			{
@@ -108,12 +108,12 @@ func (o *baselineOptions) mergeBaselines(context.Context) error {
 }
 
 func (o *baselineOptions) showBaseline(context.Context) error {
-	f, err := ratchet.Baseline(o.baseline)
+	f, err := ratchet.Baseline(o.Baseline)
 	if err != nil {
 		return err
 	}
 	if f == nil {
-		return devices.Nothingf("there is no %s; pawl gate makes one", o.baseline)
+		return devices.Nothingf("there is no %s; %s makes one", o.Baseline, o.Pawl("gate"))
 	}
 	return o.Show("pawl baseline show", 2, f, func(w io.Writer) {
 		var rows [][]string
@@ -145,7 +145,7 @@ func (o *baselineOptions) showBaseline(context.Context) error {
 }
 
 func (o *baselineOptions) showHistory(context.Context) error {
-	path, events, damaged, err := ratchet.History(o.baseline)
+	path, events, damaged, err := ratchet.History(o.Baseline)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (o *baselineOptions) showHistory(context.Context) error {
 		fmt.Fprintf(o.Stderr, "pawl: %d lines of %s cannot be read and are left out\n", damaged, path)
 	}
 	if len(events) == 0 {
-		return devices.Nothingf("no gate run in %s; pawl gate makes one", path)
+		return devices.Nothingf("no gate run in %s; %s makes one", path, o.Pawl("gate"))
 	}
 	trends := reporting.Trends(events)
 	if o.svg != "" {
@@ -207,7 +207,7 @@ func reasonFlag(to *string) cli.Flag {
 // decision is what a person has decided, with who it is: the actor of a job, or git's identity.
 func (o *baselineOptions) decision(ctx context.Context) (ratchet.Acceptance, error) {
 	a := ratchet.Acceptance{
-		Baseline: o.baseline, From: o.from, Kernels: o.kernels, Reason: strings.TrimSpace(o.reason), Release: o.release,
+		Baseline: o.Baseline, From: o.from, Kernels: o.kernels, Reason: strings.TrimSpace(o.reason), Release: o.release,
 		By: cmp.Or(o.Getenv("GITHUB_ACTOR"), git.Who(ctx, ".")),
 	}
 	if a.Reason == "" {
@@ -226,7 +226,7 @@ func (o *baselineOptions) acceptBaseline(ctx context.Context) error {
 		return err
 	}
 	if len(accepted) == 0 {
-		return devices.Nothingf("nothing to accept in %s; pawl gate measures first", a.Results())
+		return devices.Nothingf("nothing to accept in %s; %s measures first", a.Results(), o.Pawl("gate"))
 	}
 	for _, key := range accepted {
 		fmt.Fprintf(o.Stdout, "accepted %s\n", key)

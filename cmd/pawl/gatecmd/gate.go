@@ -25,6 +25,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective/devices"
+	"pawl/studies"
 )
 
 // options are the flags of pawl gate.
@@ -79,7 +80,7 @@ func Command(env console.Environment) *cli.Command {
 				DefaultText: "none",
 				Action: func(_ *cli.Context, number int64) error {
 					if number < 1 {
-						return console.Usagef("--study %d is not the number of a study; see pawl studies list", number)
+						return console.Usagef("--study %d is not the number of a study; see %s", number, o.Pawl("studies", "list"))
 					}
 					return nil
 				},
@@ -153,7 +154,7 @@ func (o *options) problem(err error) error {
 func (o options) repeated() []string {
 	words := []string{"--seed", fmt.Sprint(o.Seed), "--order-seed", fmt.Sprint(o.Order())}
 	for _, flag := range []struct{ name, value, usual string }{
-		{"policy", o.Policy, ""}, {"baseline", o.Baseline, console.DefaultBaseline}, {"backend", o.Backend, devices.Auto},
+		{"policy", o.Policy, ""}, {"baseline", o.Baseline, studies.DefaultBaseline}, {"backend", o.Backend, devices.Auto},
 		{"compiler", o.Compiler, devices.Compilers[0]},
 		{"on", o.On, ""}, {"farm", o.Farm, ""},
 	} {

@@ -152,7 +152,8 @@ func (o *rivalsOptions) chosen(ctx context.Context, target devices.Target) (poin
 	points = []rivals.Point{{Name: "default"}}
 	store, err := o.OpenStudies(ctx)
 	if errors.As(err, new(*devices.NothingError)) {
-		o.Notice("no study has tuned this kernel yet: using the default point (pawl tune finds a better one)")
+		o.Notice("no study has tuned this kernel yet: using the default point (" + o.Pawl("tune", target.Kernel.Origin) +
+			" finds a better one)")
 		return points, nil
 	}
 	if err != nil {

@@ -36,10 +36,10 @@ func (o *doctorOptions) doctor(ctx context.Context, arguments []string) error {
 	}
 	findings, usable, gpu := devices.Probe(ctx, o.Tools())
 	if place := o.Database(); o.DB != "" || o.Getenv(console.DatabaseVariable) != "" {
-		findings = append(findings, database(ctx, place))
+		findings = append(findings, o.probeDatabase(ctx, place))
 	}
 	if err := o.Show("pawl doctor", 1, page.List("findings", findings), func(w io.Writer) {
-		printFindings(w, findings, usable, gpu)
+		o.print(w, findings, usable, gpu)
 	}); err != nil {
 		return err
 	}
@@ -49,13 +49,13 @@ func (o *doctorOptions) doctor(ctx context.Context, arguments []string) error {
 	return nil
 }
 
-// database says whether the study database that is named can be used. Looking makes none.
-func database(ctx context.Context, place string) devices.Finding {
+// probeDatabase says whether the study database that is named can be used. Looking makes none.
+func (o *doctorOptions) probeDatabase(ctx context.Context, place string) devices.Finding {
 	finding := devices.Finding{Name: "study database"}
 	store, err := studies.OpenExisting(ctx, place)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		finding.Found = studies.Name(place) + ": no studies yet; pawl tune makes one"
+		finding.Found = studies.Name(place) + ": no studies yet; " + o.Pawl("tune") + " makes one"
 		return finding
 	case err != nil:
 		finding.Advice = err.Error()
@@ -71,7 +71,7 @@ func database(ctx context.Context, place string) devices.Finding {
 	return finding
 }
 
-func printFindings(w io.Writer, findings []devices.Finding, usable, gpu bool) {
+func (o *doctorOptions) print(w io.Writer, findings []devices.Finding, usable, gpu bool) {
 	for _, f := range findings {
 		switch {
 		case f.Found != "":
@@ -84,9 +84,9 @@ func printFindings(w io.Writer, findings []devices.Finding, usable, gpu bool) {
 	}
 	switch {
 	case usable && gpu:
-		fmt.Fprintln(w, "\npawl can tune on this machine's GPU and on its processor: try pawl tune")
+		fmt.Fprintln(w, "\npawl can tune on this machine's GPU and on its processor: try", o.Pawl("tune"))
 	case usable:
-		fmt.Fprintln(w, "\npawl can tune on this machine with the host backend: try pawl tune")
+		fmt.Fprintln(w, "\npawl can tune on this machine with the host backend: try", o.Pawl("tune"))
 	default:
 		fmt.Fprintln(w, "\npawl cannot tune here until what is MISSING is there")
 	}

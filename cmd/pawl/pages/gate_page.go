@@ -11,11 +11,12 @@ import (
 	"pawl/gate/baseline"
 	gates "pawl/gate/reporting"
 	pages "pawl/internal/page"
+	"pawl/studies"
 	"pawl/studies/report"
 )
 
 type gatePage struct {
-	Baseline string
+	Place studies.Place
 	// Problem says why the baseline or the report cannot be shown; empty for nothing.
 	Problems []string
 	Entries  []gateEntry
@@ -45,8 +46,8 @@ type gateTrend struct {
 const mostEvents = 30
 
 func (s *Server) gate(r *http.Request) (page, error) {
-	path := s.options.Baseline
-	data := gatePage{Baseline: path}
+	path := s.options.Place.Baseline
+	data := gatePage{Place: s.options.Place}
 	file, err := baseline.Read(path)
 	if err != nil {
 		data.Problems = append(data.Problems, sentence(err))

@@ -43,6 +43,7 @@ type homePage struct {
 	Studies  int
 	Reading  int
 	Database string
+	Place    studies.Place
 	Damaged  []studies.Study
 }
 
@@ -52,7 +53,7 @@ func (s *Server) home(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	lines := s.lines(r.Context(), store, all)
-	data := homePage{Studies: len(all), Database: store.Path()}
+	data := homePage{Studies: len(all), Database: store.Path(), Place: store.Place}
 	rows, front := map[report.Subject]*homeRow{}, report.FrontStudies(all)
 	trends := map[report.Subject][]float64{} // newest first, as the list is
 	var order []report.Subject

@@ -42,7 +42,7 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 	id := add(t, store, head("scale", "small", "CPU"), 5, false)
 	s := serving(t, path)
 	wants(t, mustGet(t, s, "/studies/1"),
-		"has not ended: <code>pawl tune scale --workload small --resume</code> resumes it")
+		"has not ended: <code>pawl tune scale --workload small --resume --backend host</code> resumes it")
 	unlock, err := store.Lock(id)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,8 @@ import (
 // library is the database, opened when it is needed and again when another file has taken
 // its place. It is safe for concurrent use.
 type library struct {
-	path string
+	path  string
+	place studies.Place
 
 	mu        sync.Mutex
 	store     *studies.Store
@@ -41,8 +42,8 @@ type known struct {
 // mostSummaries are kept: one of ten thousand trials takes tens of megabytes.
 const mostSummaries = 8
 
-func newLibrary(path string) *library {
-	return &library{path: path, summaries: map[int64]*known{}, lines: map[int64]line{}, watched: map[int64]*watched{}}
+func newLibrary(path string, place studies.Place) *library {
+	return &library{path: path, place: place, summaries: map[int64]*known{}, lines: map[int64]line{}, watched: map[int64]*watched{}}
 }
 
 // Close closes the database.
@@ -80,14 +81,14 @@ func (l *library) open(ctx context.Context) (*studies.Store, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, notFound("There is no study database at %s. pawl tune makes one; this page finds it as soon as it "+
-			"is there.", studies.Name(l.path))
+		return nil, notFound("There is no study database at %s. %s makes one; this page finds it as soon as it "+
+			"is there.", studies.Name(l.path), l.place.Pawl("tune"))
 	case err != nil:
 		return nil, err
 	case server:
 		store.Hurry()
 	}
-	l.store, l.opened = store, info
+	store.Place, l.store, l.opened = l.place, store, info
 	return store, nil
 }
 

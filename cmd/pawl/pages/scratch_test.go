@@ -141,7 +141,7 @@ func serving(t testing.TB, path string) *Server {
 	t.Helper()
 	s, err := Listen(Options{
 		Database: path,
-		Baseline: filepath.Join(filepath.Dir(path), "baseline.json"),
+		Place:    studies.Place{Baseline: filepath.Join(filepath.Dir(path), "baseline.json")},
 		Address:  "127.0.0.1:0",
 		Poll:     5 * time.Millisecond,
 	})

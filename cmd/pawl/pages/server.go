@@ -26,6 +26,7 @@ import (
 	"syscall"
 	"time"
 
+	"pawl/studies"
 	"pawl/studies/report"
 )
 
@@ -36,8 +37,8 @@ var assets embed.FS
 type Options struct {
 	// Database is the file of the studies, or the URL of a server's. It need not be there yet.
 	Database string
-	// Baseline is the gate's file; its history and report lie beside it.
-	Baseline string
+	// Place is where the user says that the studies are. Beside its baseline lie the gate's history and report.
+	Place studies.Place
 	// Address is where to listen, such as 127.0.0.1:7295; port 0 takes a free one.
 	Address string
 	// Token is what a request beyond loopback must bring. Empty means that one is made up.
@@ -97,7 +98,7 @@ func Listen(o Options) (*Server, error) {
 		options:  o,
 		listener: listener,
 		guard:    g,
-		library:  newLibrary(o.Database),
+		library:  newLibrary(o.Database, o.Place),
 		closing:  make(chan struct{}),
 		streams:  make(chan struct{}, mostStreams),
 	}, nil

@@ -115,7 +115,7 @@ func TestTextFromOutsideStaysText(t *testing.T) {
 		Median:   1,
 		Interval: stats.Interval{Low: 0.9, High: 1.1},
 	}
-	if err := baseline.AppendHistory(baseline.HistoryPath(s.options.Baseline), []baseline.Event{event, event}); err !=
+	if err := baseline.AppendHistory(baseline.HistoryPath(s.options.Place.Baseline), []baseline.Event{event, event}); err !=
 		nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"pawl/internal/escape"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -75,7 +74,7 @@ func (s *Server) study(r *http.Request) (page, error) {
 	if data.Running, err = store.Running(id); err != nil {
 		return page{}, err
 	}
-	data.Interrupted, data.Resume = !data.Running && summary.Study.Ended == "", escape.Shell(summary.Study.Resume()...)
+	data.Interrupted, data.Resume = !data.Running && summary.Study.Ended == "", summary.Study.Resume()
 	if data.Running { // there is no verdict yet
 		data.Body, state = "", "running"
 		live, _, err := s.update(ctx, id, studies.Pulse{Trials: -1})

@@ -43,8 +43,7 @@ func (o *acrossOptions) runAcross(ctx context.Context, arguments []string) error
 		return err
 	}
 	defer store.Close()
-	ctx, interruption, done := o.Interruptible(ctx, o.Stderr,
-		fmt.Sprintf("pawl studies across %d", study.ID))
+	ctx, interruption, done := o.Interruptible(ctx, o.Stderr, "the same command")
 	defer done()
 	interruption.Polite.Store(true)
 	measured := o.measured

@@ -48,7 +48,7 @@ func ApplyCommand(env console.Environment) *cli.Command {
 		),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return console.Usagef("the number of one study is needed: pawl apply STUDY; see pawl studies list")
+				return console.Usagef("the number of one study is needed: pawl apply STUDY; see %s", o.Pawl("studies", "list"))
 			}
 			if c.IsSet("branch") && o.Name == "" {
 				return console.Usagef("--branch needs a name")

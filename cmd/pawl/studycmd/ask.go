@@ -93,7 +93,7 @@ func (o *askOptions) runAsk(ctx context.Context) error {
 	summary, err := tune.Run(ctx, tune.Options{
 		Study: studies.Options{Definition: o.Definition, Goals: o.Goals},
 		Given: o.given, Kernel: o.file, Resume: o.resume, Database: o.Database(), Version: console.Version(),
-		Getenv: o.Getenv, Notice: o.Notice, Stop: interruption.Stop, OrderSeed: o.Order(), Out: o.Out,
+		Getenv: o.Getenv, Notice: o.Notice, Stop: interruption.Stop, OrderSeed: o.Order(), Place: o.Place,
 		Begin: func(study studies.Study, past trial.Past, pool *space.Pool) {
 			interruption.Polite.Store(true)
 			fmt.Fprintf(o.Stderr, "study %d: %s, workload %s, %s, %s asked before\n", study.ID, study.Kernel, study.Workload,

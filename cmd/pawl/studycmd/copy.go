@@ -46,7 +46,7 @@ func (o *copyOptions) named(argument string) *console.Common {
 	if !strings.Contains(argument, "://") && filepath.Ext(argument) != ".db" {
 		argument = filepath.Join(argument, kernels.DatabaseName)
 	}
-	return &console.Common{Environment: o.Environment, DB: argument}
+	return &console.Common{Environment: o.Environment, Place: studies.Place{DB: argument}}
 }
 
 func (o *copyOptions) copyStudies(ctx context.Context, arguments []string) error {

@@ -44,9 +44,9 @@ func deleteCommand(env console.Environment) *cli.Command {
 		Flags: o.Flags("out", "db"),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) != 1 {
-				return console.Usagef("name the one study to delete; see pawl studies list")
+				return console.Usagef("name the one study to delete; see %s", o.Pawl("studies", "list"))
 			}
-			id, err := console.StudyNumber(arguments[0])
+			id, err := o.StudyNumber(arguments[0])
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 
 type serveOptions struct {
 	console.Common
-	baseline, address string
+	address string
 }
 
 // tokenVariable is where a token is taken from: a flag would show it to everybody who lists
@@ -32,7 +32,7 @@ func ServeCommand(env console.Environment) *cli.Command {
 				"the variable "+tokenVariable+", or a generated one, which is printed.",
 			"pawl serve --addr 127.0.0.1:7295",
 			"0 stopped by Ctrl-C", "3 internal or environment error", "64 usage"),
-		Flags: append(o.Flags("out", "db"), console.BaselineFlag(&o.baseline),
+		Flags: append(o.Flags("out", "db"), console.BaselineFlag(&o.Baseline),
 			console.Text("addr", &o.address, "127.0.0.1:7295", "the `ADDRESS` to listen at; port 0 takes a free one")),
 		Action: console.Alone(o.runServe),
 	}
@@ -44,7 +44,7 @@ func (o *serveOptions) runServe(ctx context.Context) error {
 		return console.Usage(err)
 	}
 	server, err := pages.Listen(pages.Options{
-		Database: database, Baseline: o.baseline, Address: o.address,
+		Database: database, Place: o.Place, Address: o.address,
 		Token: o.Getenv(tokenVariable),
 	})
 	if err != nil {

@@ -175,7 +175,7 @@ func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
 		return "", err
 	}
 	asked.Study.Definition, asked.OrderSeed, asked.Version = o.Definition, o.orderSeed(), console.Version()
-	asked.Database, asked.Cache, asked.Out, asked.BenchTime = database, o.Cache, o.Out, o.BenchTime
+	asked.Database, asked.Cache, asked.Place, asked.BenchTime = database, o.Cache, o.Place, o.BenchTime
 	asked.Getenv, asked.Notice, asked.Stop = o.Getenv, o.Notice, interruption.Stop
 	asked.Begin = func(study studies.Study, past trial.Past, pool *space.Pool) {
 		interruption.Polite.Store(true)
@@ -241,6 +241,10 @@ func (o *tuneOptions) gateTuned(ctx context.Context, store *studies.Store, study
 		o.Notice("the winner was not compared with the baseline: " + err.Error())
 		return "", nil
 	}
-	return "",
-		fmt.Errorf("%w\nThe study itself is recorded: pawl gate --study %d compares its winner with the baseline", err, study)
+	again := []any{"gate", "--study", study}
+	if o.On != "" {
+		again = append(again, "--on", o.On)
+	}
+	return "", fmt.Errorf("%w\nThe study itself is recorded: %s compares its winner with the baseline", err,
+		o.Pawl(again...))
 }

@@ -83,12 +83,15 @@ func (o *tuneOptions) printNext(unconfirmed []string) {
 			strings.Join(unconfirmed, ", "))
 		return
 	}
-	words := []string{"pawl", "dispatch"}
+	words := []any{"dispatch"}
 	if o.asked.Kernel != "" {
-		words = append(words, o.asked.Kernel)
+		words = append(words, escape.File(o.asked.Kernel))
 	}
 	if o.Workload != tune.AllWorkloads {
 		words = append(words, "--workload", o.Workload)
 	}
-	fmt.Fprintf(o.Stdout, "Next, the few points that are worth shipping: %s\n", escape.Shell(words...))
+	if o.Backend != devices.Auto {
+		words = append(words, "--backend", o.Backend)
+	}
+	fmt.Fprintf(o.Stdout, "Next, the few points that are worth shipping: %s\n", o.Pawl(words...))
 }
