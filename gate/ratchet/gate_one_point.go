@@ -21,6 +21,8 @@ type HoldOptions struct {
 	// any.
 	Device string
 	Policy gate.Policy
+	// Begin is the command that makes a baseline of what is run today.
+	Begin string
 }
 
 // Held is a point that was compared with its baseline.
@@ -63,15 +65,15 @@ func Hold(ctx context.Context, b *devices.Builder, o HoldOptions) (Held, error) 
 	if held.Source, err = o.Kernel.Digest(); err != nil {
 		return held, err
 	}
-	if err := r.hold(ctx, c, &held); err != nil {
+	if err := r.hold(ctx, c, o.Begin, &held); err != nil {
 		return held, fmt.Errorf("gating %s: %w", o.Kernel.Origin, err)
 	}
 	held.Samples, held.Seconds = held.Candidate, time.Since(began).Seconds()
 	return held, nil
 }
 
-// hold fills in what came of a configuration.
-func (r *run) hold(ctx context.Context, c *devices.Configuration, held *Held) error {
+// hold fills in what came of a configuration; begin is the command that makes a baseline.
+func (r *run) hold(ctx context.Context, c *devices.Configuration, begin string, held *Held) error {
 	failure, err := r.verify(ctx, c)
 	if err != nil {
 		return err
@@ -84,18 +86,15 @@ func (r *run) hold(ctx context.Context, c *devices.Configuration, held *Held) er
 	switch others := r.file.OtherDevices(held.Key); {
 	case !known && len(others) > 0:
 		held.Decision = gate.Decide(gate.New,
-			"the baseline has an entry for %s and none for this device, %s; pawl gate %s begins one",
-			others[0], held.Device, c.Kernel.Origin)
+			"the baseline has an entry for %s and none for this device, %s; %s begins one", others[0], held.Device, begin)
 		return nil
 	case !known:
 		held.Decision = gate.Decide(gate.New,
-			"there is no baseline to compare it with; pawl gate %s makes one from what you run today",
-			c.Kernel.Origin)
+			"there is no baseline to compare it with; %s makes one from what you run today", begin)
 		return nil
 	case entry.Dims != c.Workload.Dims.String():
 		held.Decision = gate.Decide(gate.New,
-			"the baseline has the sizes %s, the workload %s; pawl gate %s begins one", entry.Dims,
-			c.Workload.Dims, c.Kernel.Origin)
+			"the baseline has the sizes %s, the workload %s; %s begins one", entry.Dims, c.Workload.Dims, begin)
 		return nil
 	}
 	held.HeldTo(entry)

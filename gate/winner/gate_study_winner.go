@@ -80,7 +80,7 @@ func Gate(ctx context.Context, b *devices.Builder, store *studies.Store, o Optio
 	workload := cmp.Or(o.Workload, summary.Study.Workload)
 	outcome.Held, err = ratchet.Hold(ctx, b, ratchet.HoldOptions{
 		Setting: o.Setting, Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device,
-		Policy: limits(o.Policy, k, workload),
+		Policy: limits(o.Policy, k, workload), Begin: store.Place.Pawl("gate", k.Origin),
 	})
 	if err != nil {
 		return outcome, fmt.Errorf("the winner of study %d: %w", o.Study, err)

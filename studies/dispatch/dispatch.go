@@ -144,8 +144,8 @@ func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Optio
 	}
 	if len(missing) > 0 {
 		return nil, devices.Nothingf("no study of kernel %s with these sources on the %s backend has confirmed a "+
-			"winner for %s: pawl tune %s --workload %s",
-			k.Name, k.Backend, strings.Join(missing, ", "), k.Origin, strings.Join(missing, ","))
+			"winner for %s: %s", k.Name, k.Backend, strings.Join(missing, ", "),
+			store.Place.Pawl("tune", k.Origin, "--workload", strings.Join(missing, ",")))
 	}
 	for _, s := range subjects[1:] {
 		if a, b := subjects[0].study, s.study; a.Environment.Device != b.Environment.Device {

@@ -119,6 +119,7 @@ func (o *askOptions) runAsk(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
+	store.Place = o.Place
 	if summary, path, err = pages(left, store, summary.Study.ID); err != nil {
 		return err
 	}

@@ -193,6 +193,7 @@ func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
 		return "", err
 	}
 	defer store.Close()
+	store.Place = o.Place
 	var standing studies.Standing
 	if o.gate && !interruption.Stopped() {
 		if standing, err = o.gateTuned(ctx, store, summary.Study.ID, interruption.Stop); err != nil {

@@ -20,8 +20,7 @@ const gone = 15 * time.Second
 type GoneError struct{ Device string }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the device that the finalists were measured on has left the farm (%s): pawl tune --resume "+
-		"measures them on another", e.Device)
+	return fmt.Sprintf("the device that the finalists were measured on has left the farm (%s)", e.Device)
 }
 
 // Measure lets somebody check and time a point.
