@@ -114,7 +114,11 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 
 // compileSupport builds the code beside every kernel, or finds it built.
 func (b *Backend) compileSupport(ctx context.Context) (cache.Entry, error) {
-	entry, err := b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
+	source := supportSource
+	if b.compiler != nil {
+		source = slices.Concat(source, b.caller())
+	}
+	entry, err := b.build(ctx, []string{"-O2"}, piece{languageC, source})
 	if err != nil {
 		return entry, fmt.Errorf("compiling the timing support with %s: %w", b.options.Toolchain.Version, err)
 	}
@@ -126,12 +130,21 @@ func (b *Backend) Preflight(point space.Point) *objective.Failure { return b.lim
 
 // Compile builds the shared object of a point.
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
+	entry, err := b.compile(ctx, point)
+	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
+		return objective.Binary{}, failure, err
+	}
+	binary := b.binary(entry)
+	if _, err := os.Stat(binary.Support); err != nil { // it was damaged, and removed
+		_, err = b.compileSupport(ctx)
+		return binary, nil, err
+	}
+	return binary, nil, nil
+}
+
+func (b *Backend) compile(ctx context.Context, point space.Point) (cache.Entry, error) {
 	if b.compiler != nil {
-		entry, err := b.object(ctx, point)
-		if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
-			return objective.Binary{}, failure, err
-		}
-		return b.binary(entry), nil, nil
+		return b.object(ctx, point)
 	}
 	flags := kernels.FlagsAt(b.kernel.Flags, point)
 	if b.sanitizer != nil {
@@ -143,16 +156,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	for _, file := range b.kernel.Units {
 		units = append(units, piece{languageOf(file), fmt.Appendf(b.unrolled(file, point), "#include %q\n", file)})
 	}
-	entry, err := b.build(ctx, flags, units...)
-	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
-		return objective.Binary{}, failure, err
-	}
-	binary := b.binary(entry)
-	if _, err := os.Stat(binary.Support); err != nil { // it was damaged, and removed
-		_, err = b.compileSupport(ctx)
-		return binary, nil, err
-	}
-	return binary, nil, nil
+	return b.build(ctx, flags, units...)
 }
 
 // unrolled makes constants of the parameters that a pragma of the source unrolls by.

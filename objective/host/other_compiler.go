@@ -47,8 +47,9 @@ func findObjectCompiler(ctx context.Context, k *kernels.Kernel, dir string) (*ob
 	return found, ctx.Err()
 }
 
-// object builds the shared object of a point from what another compiler makes. The key has all files that the
-// compiler may read from the kernel's folder, because nobody here knows what its language includes.
+// object builds the shared object of a point from what another compiler makes. A shared library stays as it is, under
+// the cache's name: the call to it is a part of the support. The key has all files that the compiler may read from the
+// kernel's folder, because nobody here knows what its language includes.
 func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, error) {
 	if err := b.cores.Acquire(ctx, 1); err != nil {
 		return cache.Entry{}, context.Cause(ctx)
@@ -88,8 +89,12 @@ func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, e
 		if _, err := compiler.Run(ctx, b.options.CompileTimeout, nil, line[1:]...); err != nil {
 			return worker.FullDisk(err)
 		}
-		if err := linkable(made); err != nil {
+		library, err := b.isLibrary(made)
+		if err != nil {
 			return &worker.Refusal{Output: "error: " + err.Error()}
+		}
+		if library {
+			return os.Rename(made, path)
 		}
 		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), call, slices.Concat([]string{"-O2"},
 			b.linking, []string{"-shared", "-fPIC", "-o", path, "-x", "c", "-", "-x", "none", made}, libraries)...)
@@ -97,20 +102,48 @@ func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, e
 	})
 }
 
-// linkable says what is wrong with what a command has made, or nothing.
-func linkable(path string) error {
+// caller is what the support calls a shared library by. Each function is found in that library, by its handle: a
+// function of the same name elsewhere is never taken for it.
+func (b *Backend) caller() []byte {
+	var text strings.Builder
+	for _, step := range b.kernel.Launch.Steps {
+		fmt.Fprintf(&text, "#define %[1]s (*pawl_entry_%[1]s)\n", step.Entry)
+	}
+	text.Write(unit(b.kernel, "", space.Point{}, b.kernel.Launch.Steps...))
+	text.WriteString("void *pawl_bind(void *library, void *(*find)(void *, const char *)) {\n")
+	for _, step := range b.kernel.Launch.Steps {
+		fmt.Fprintf(&text, "\tif (!(pawl_entry_%[1]s = find(library, \"%[1]s\")))\n\t\treturn 0;\n", step.Entry)
+	}
+	text.WriteString("\treturn pawl_call;\n}\n")
+	return []byte(text.String())
+}
+
+// isLibrary says whether a command has made a shared library and nothing that has to be linked, or what is wrong with
+// what it has made.
+func (b *Backend) isLibrary(path string) (bool, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("compile has not written {%s}", kernels.ObjectFile)
+		return false, fmt.Errorf("compile has not written {%s}", kernels.ObjectFile)
 	}
 	file, err := elf.Open(path)
 	if err != nil {
-		return nil // a static library, or no ELF at all: the linker says so
+		return false, nil // a static library, or no ELF at all: the linker says so
 	}
 	defer file.Close()
-	if file.Type != elf.ET_REL {
-		return errors.New("compile made a program or a shared library: let it make an object file or a static library, " +
-			"which becomes part of what is loaded and checked")
+	program := slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+	switch {
+	case file.Type == elf.ET_REL:
+		return false, nil
+	case file.Type != elf.ET_DYN || program:
+		return false, errors.New("compile made a program: let it make an object file, a static or a shared library")
 	}
-	return nil
+	symbols, err := file.DynamicSymbols()
+	for _, step := range b.kernel.Launch.Steps {
+		if err != nil || !slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
+			return s.Name == step.Entry && s.Section != elf.SHN_UNDEF
+		}) {
+			return false, fmt.Errorf("the shared library that compile made has no function %s", step.Entry)
+		}
+	}
+	return true, nil
 }

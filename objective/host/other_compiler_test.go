@@ -3,6 +3,7 @@ package host_test
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,7 +24,15 @@ func byCommand(command string) map[string]string {
 // What another compiler made is checked, guarded and timed as what the C compiler makes is, and what goes wrong costs
 // one trial.
 func TestObjectsAreCheckedAsSourcesAre(t *testing.T) {
-	b := open(t, byCommand(`[cc, -O2, -fPIC, "-DMODE={MODE}", -c, -o, "{OUT}", add.c]`), host.Options{})
+	for _, kind := range []string{"-c", "-shared"} {
+		t.Run(kind, func(t *testing.T) { checkedAsSources(t, kind) })
+	}
+}
+
+func checkedAsSources(t *testing.T, kind string) {
+	// The name that a library gives itself may be that of one which is loaded already.
+	b := open(t, byCommand(`[cc, -O2, -fPIC, "-Wl,-soname,libm.so.6", "-DMODE={MODE}", `+kind+`, -o, "{OUT}", add.c]`),
+		host.Options{})
 	for _, test := range []struct{ mode, stage, reason, detail string }{
 		{"crash", "fuzz", "crashed", "SIGSEGV"},
 		{"overrun", "fuzz", "out of bounds", "just past the end of c"},
@@ -45,6 +54,35 @@ func TestObjectsAreCheckedAsSourcesAre(t *testing.T) {
 	}
 	if build := b.backend.Facts().Environment.Build; build == nil || build.Compile[0] != "cc" {
 		t.Errorf("built by %+v", build)
+	}
+	good, _, _ := b.backend.Compile(t.Context(), b.at(t, "MODE=good"))
+	wrong, _, _ := b.backend.Compile(t.Context(), b.at(t, "MODE=zeros"))
+	if good.Digest == "" || good.Digest == wrong.Digest || !good.Hit {
+		t.Errorf("%+v and %+v", good, wrong)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(good.Path), "*"))
+	if err != nil || len(left) != 2 { // the module and its digest
+		t.Error(left, err)
+	}
+}
+
+// A library of Rust is loaded as Rust has linked it.
+func TestARustLibraryIsCalled(t *testing.T) {
+	if _, err := exec.LookPath("rustc"); err != nil {
+		t.Skip("no rustc")
+	}
+	files := byCommand(`[rustc, --crate-type=cdylib, -C, panic=abort, -o, "{OUT}", add.rs]`)
+	files["kernel.yaml"] = strings.Replace(files["kernel.yaml"], "object: add.c", "object: add.rs", 1)
+	files["add.rs"] = `#[no_mangle]
+pub unsafe extern "C" fn add(a: *const f32, b: *const f32, c: *mut f32, n: i32) {
+    for i in 0..n as usize {
+        *c.add(i) = *a.add(i) + *b.add(i);
+    }
+}
+`
+	b := open(t, files, host.Options{})
+	if outcome := b.measure(t, "MODE=good", 0); outcome.Failure != nil || len(outcome.Samples) < 5 {
+		t.Errorf("%v, %d samples", outcome.Failure, len(outcome.Samples))
 	}
 }
 
@@ -99,7 +137,8 @@ func TestObjectCompilersHaveAnEnvironment(t *testing.T) {
 // A command that makes something else, or nothing, and one that is not there.
 func TestObjectsThatCannotBeLinked(t *testing.T) {
 	for command, want := range map[string]string{
-		`[cc, -shared, -fPIC, -DMODE=0, -o, "{OUT}", add.c]`: "a program or a shared library",
+		`[cc, -nostartfiles, -o, "{OUT}", reference.c]`:              "compile made a program",
+		`[cc, -shared, -fPIC, -Dadd=plus, -o, "{OUT}", reference.c]`: "has no function add",
 		`["true", "{OUT}"]`:          "compile has not written {OUT}",
 		`[cp, reference.c, "{OUT}"]`: "",
 	} {

@@ -73,19 +73,19 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 }
 
 func (d *Device) open(module, support string) error {
-	library, err := purego.Dlopen(support, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	beside, err := purego.Dlopen(support, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err == nil {
-		d.time, err = purego.Dlsym(library, "pawl_time")
+		d.time, err = purego.Dlsym(beside, "pawl_time")
 	}
 	if err == nil {
-		d.flush, err = purego.Dlsym(library, "pawl_flush")
+		d.flush, err = purego.Dlsym(beside, "pawl_flush")
 	}
 	if err == nil && !d.watching {
 		var watch uintptr
-		if watch, err = purego.Dlsym(library, "pawl_watch"); err == nil {
+		if watch, err = purego.Dlsym(beside, "pawl_watch"); err == nil {
 			purego.SyscallN(watch, worker.ResponseDescriptor)
 			d.watching = true
-			d.effects, err = openEffects(library)
+			d.effects, err = openEffects(beside)
 		}
 	}
 	if err != nil {
@@ -98,14 +98,33 @@ func (d *Device) open(module, support string) error {
 		// the system cannot do it, the doctor says so.
 		d.confined = process.Confine() == nil
 	}
-	if library, err = purego.Dlopen(module, purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
+	library, err := purego.Dlopen(module, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
 		return unloadable(module, err)
 	}
-	if d.call, err = purego.Dlsym(library, "pawl_call"); err != nil {
+	if d.call, err = findCall(beside, library); err != nil {
 		return unloadable(module, err)
 	}
 	d.findSymbols(library)
 	return nil
+}
+
+// findCall returns what calls the functions of a module: its own pawl_call, or that of the support for a shared library
+// that somebody else has linked.
+func findCall(support, library uintptr) (uintptr, error) {
+	call, missing := purego.Dlsym(library, "pawl_call")
+	bind, err := purego.Dlsym(support, "pawl_bind")
+	if missing == nil || err != nil {
+		return call, missing
+	}
+	find, err := purego.Dlsym(purego.RTLD_DEFAULT, "dlsym")
+	if err != nil {
+		return 0, err
+	}
+	if call, _, _ = purego.SyscallN(bind, library, find); call == 0 {
+		return 0, missing
+	}
+	return call, nil
 }
 
 // unloadable blames the kernel for a module that the loader refuses: it needs a
