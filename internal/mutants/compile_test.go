@@ -1,10 +1,14 @@
 package mutants
 
 import (
+	"errors"
 	"os"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"pawl/internal/thorough"
 	"pawl/kernels"
@@ -35,27 +39,58 @@ func TestMutantsCompile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			mine = thorough.Some(mine, 1)
-			for i, wrong := range l.prepare(t, mine) {
-				if wrong.bench == nil {
-					continue // which was said
-				}
-				is, err := l.open(t, dir, mine[i])
-				if err != nil {
-					t.Fatal(err)
-				}
-				if mine[i].File == kernels.ManifestName {
-					if reflect.DeepEqual(is.layouts(t), wrong.layouts(t)) {
-						t.Errorf("%s: the same tensor maps as the right kernel", mine[i].Name)
-					}
-				} else if is.prepared.Binary.Digest == wrong.prepared.Binary.Digest {
-					t.Errorf("%s: the same machine code as the right kernel", mine[i].Name)
-				}
-				is.bench.Close()
-				wrong.bench.Close()
+			var lanes errgroup.Group
+			lanes.SetLimit(runtime.NumCPU())
+			for _, chunk := range chunks(thorough.Some(mine, 1)) {
+				lanes.Go(func() error {
+					l.compile(t, dir, chunk)
+					return nil
+				})
 			}
+			_ = lanes.Wait() // they report through t
 		})
 	}
+}
+
+// compile compiles mutants together, and alone those that are not seen to differ from the right kernel that way.
+func (l *lab) compile(t *testing.T, dir string, list []Mutant) {
+	if len(list) > 1 {
+		found, err := l.differing(t, dir, list)
+		if err != nil {
+			t.Logf("%d mutants together: %v", len(list), err)
+		}
+		list = slices.DeleteFunc(slices.Clone(list), func(m Mutant) bool { return slices.Contains(found, m) })
+	}
+	for _, m := range list {
+		if err := l.compileAlone(t, dir, m); err != nil {
+			t.Errorf("%s: %v", m.Name, err)
+		}
+	}
+}
+
+func (l *lab) compileAlone(t *testing.T, dir string, m Mutant) error {
+	folder, err := m.write(t)
+	if err != nil {
+		return err
+	}
+	wrong, err := l.open(t, folder, m)
+	if err != nil {
+		return err
+	}
+	defer wrong.bench.Close()
+	is, err := l.open(t, dir, m)
+	if err != nil {
+		return err
+	}
+	defer is.bench.Close()
+	if m.File == kernels.ManifestName {
+		if reflect.DeepEqual(is.layouts(t), wrong.layouts(t)) {
+			return errors.New("the same tensor maps as the right kernel")
+		}
+	} else if is.prepared.Binary.Digest == wrong.prepared.Binary.Digest {
+		return errors.New("the same machine code as the right kernel")
+	}
+	return nil
 }
 
 // layouts are what the copy engine is told.
