@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective/worker"
@@ -68,7 +69,7 @@ func driftNote(arm Arm, processes [][]float64) string {
 	if len(processes) == 0 {
 		return ""
 	}
-	drift := stats.Median(each(processes, stats.Drift))
+	drift := stats.Median(collect.Each(processes, stats.Drift))
 	if math.Abs(drift) <= largeDrift {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 )
 
@@ -62,11 +63,9 @@ func (s Statistic) of(processes [][]float64) [][]float64 {
 	if s == Median {
 		return processes
 	}
-	faster := make([][]float64, len(processes))
-	for i, samples := range processes {
-		faster[i] = slices.Sorted(slices.Values(samples))[:(len(samples)+1)/2]
-	}
-	return faster
+	return collect.Each(processes, func(samples []float64) []float64 {
+		return slices.Sorted(slices.Values(samples))[:(len(samples)+1)/2]
+	})
 }
 
 // Side describes one arm on its own. Times are milliseconds.
@@ -122,10 +121,7 @@ func (w weighing) compare(before, after Arm) Evidence {
 // changeInterval is the interval of the change at a level, from the log ratios of the rounds. A
 // clock that counts in ticks may be wrong by one, so that it is wider by that.
 func changeInterval(ratios []float64, level, tick float64) stats.Interval {
-	speedups := make([]float64, len(ratios))
-	for i, ratio := range ratios {
-		speedups[i] = math.Exp(ratio)
-	}
+	speedups := collect.Each(ratios, math.Exp)
 	interval := stats.MedianInterval(speedups, level)
 	if !interval.Bounded() || math.IsInf(tick, 1) {
 		return stats.Unbounded()
@@ -177,15 +173,7 @@ func (e Evidence) Times() (baseline, candidate float64) {
 	return e.Level / half, e.Level * half
 }
 
-func each(processes [][]float64, statistic func([]float64) float64) []float64 {
-	values := make([]float64, len(processes))
-	for i, samples := range processes {
-		values[i] = statistic(samples)
-	}
-	return values
-}
-
-func perProcess(processes [][]float64) []float64 { return each(processes, stats.Median) }
+func perProcess(processes [][]float64) []float64 { return collect.Each(processes, stats.Median) }
 
 // logRatios returns log(baseline/candidate) of each round.
 func logRatios(baseline, candidate []float64) []float64 {
@@ -224,7 +212,7 @@ func spread(values []float64) float64 {
 // interval is over process medians where there are enough of them, and over
 // blocks of the samples in order otherwise.
 func Describe(processes [][]float64) Side {
-	return describe(processes, each(processes, stats.RobustCV))
+	return describe(processes, collect.Each(processes, stats.RobustCV))
 }
 
 func describe(processes [][]float64, variations []float64) Side {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 )
 
@@ -54,10 +55,7 @@ func newPowerSimulation(p Policy, analyses []Analysis, w weighed, simulations in
 // the noisier half where that says more. They are scaled as few rounds ask for.
 func noisierHalf(rounds []logTimes) []logTimes {
 	middle := func(arm Arm) float64 {
-		var differences []float64
-		for _, t := range rounds {
-			differences = append(differences, *t.of(arm)-t.baseline)
-		}
+		differences := collect.Each(rounds, func(t logTimes) float64 { return *t.of(arm) - t.baseline })
 		return stats.Median(differences)
 	}
 	candidate, control := middle(Candidate), middle(Control)

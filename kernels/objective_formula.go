@@ -202,12 +202,7 @@ func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Sc
 		}
 		return nil, nil, err
 	}
-	var measured []Quantity
-	for _, q := range known {
-		if slices.Contains(formula.Names(), q.Name) {
-			measured = append(measured, q)
-		}
-	}
+	measured := collect.Where(known, func(q Quantity) bool { return slices.Contains(formula.Names(), q.Name) })
 	return formula, measured, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"pawl/cmd/pawl/gatecmd"
 	"pawl/cmd/pawl/kernelcmd"
 	"pawl/cmd/pawl/studycmd"
+	"pawl/internal/collect"
 )
 
 // exitCodesHelp closes the help of the program.
@@ -86,9 +87,6 @@ func prepare(c *cli.Command) {
 }
 
 func unknownCommand(commands []*cli.Command, name string) error {
-	var names []string
-	for _, c := range commands {
-		names = append(names, c.Name)
-	}
+	names := collect.Each(commands, func(c *cli.Command) string { return c.Name })
 	return console.Unknown("command", name, names)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
@@ -124,10 +125,7 @@ func (c completing) candidates(app *cli.App) []string {
 func (c completing) values() []string {
 	switch c.flag {
 	case "workload":
-		var names []string
-		for _, w := range c.kernel().Workloads {
-			names = append(names, w.Name)
-		}
+		names := collect.Each(c.kernel().Workloads, func(w kernels.Workload) string { return w.Name })
 		if c.command.Name == "tune" {
 			names = append(names, "all")
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/studies/report"
@@ -21,11 +22,7 @@ func byKernel(all []report.Entry) [][]report.Entry {
 			by[s.Kernel] = append(by[s.Kernel], s)
 		}
 	}
-	var groups [][]report.Entry
-	for _, name := range slices.Sorted(maps.Keys(by)) {
-		groups = append(groups, by[name])
-	}
-	return groups
+	return collect.Each(slices.Sorted(maps.Keys(by)), func(name string) []report.Entry { return by[name] })
 }
 
 // title is one line for people.

@@ -17,6 +17,7 @@ import (
 	"fmt"
 
 	"pawl/gate/ratchet"
+	"pawl/internal/collect"
 	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/objective"
@@ -124,10 +125,7 @@ func (d *Device) Do(ctx context.Context, sides []*devices.Configuration,
 	if err != nil {
 		return done, err
 	}
-	var asking []ask.Side
-	for _, side := range sides {
-		asking = append(asking, d.sides[side.Bench])
-	}
+	asking := collect.Each(sides, func(side *devices.Configuration) ask.Side { return d.sides[side.Bench] })
 	answer, err := ask.Hold(ctx, asking, task)
 	if err != nil {
 		return done, err

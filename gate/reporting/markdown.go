@@ -45,10 +45,7 @@ func Rows(results []Result, outside func(string) string, columns ...string) (row
 		cells := r.cells()
 		cells["config"], cells["why"] = outside(r.Config()), outside(r.Reason)
 		cells["kernel"] = outside(r.Kernel)
-		row := make([]string, len(columns))
-		for i, column := range columns {
-			row[i] = cells[column]
-		}
+		row := collect.Each(columns, func(column string) string { return cells[column] })
 		rows = append(rows, row)
 	}
 	return rows

@@ -13,6 +13,7 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/baseline"
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/objective/profile"
 )
@@ -93,13 +94,7 @@ func (r Result) Config() string { return fmt.Sprintf("%s %s %s", r.Kernel, r.Wor
 func (r *Report) Count(verdicts ...gate.Verdict) int { return len(r.with(verdicts...)) }
 
 func (r *Report) with(verdicts ...gate.Verdict) []Result {
-	var found []Result
-	for _, result := range r.Results {
-		if slices.Contains(verdicts, result.Verdict) {
-			found = append(found, result)
-		}
-	}
-	return found
+	return collect.Where(r.Results, func(result Result) bool { return slices.Contains(verdicts, result.Verdict) })
 }
 
 // FailuresFirst returns the results, those that fail before all others.

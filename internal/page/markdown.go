@@ -5,6 +5,7 @@ import (
 	"strings"
 	"text/template"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 )
 
@@ -42,10 +43,7 @@ func markdownTable(g *Grid) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "| %s |\n|%s\n", strings.Join(g.Head, " | "), strings.Repeat("---|", len(g.Head)))
 	for _, row := range g.Rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = escape.Cell(cell)
-		}
+		cells := collect.Each(row, escape.Cell)
 		fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | "))
 	}
 	return text.String() + "\n"

@@ -8,6 +8,7 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 )
 
@@ -31,10 +32,7 @@ func Table(w io.Writer, header []string, rows [][]string) {
 	)
 	table.Header(header)
 	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = escape.Line(cell)
-		}
+		cells := collect.Each(row, escape.Line)
 		if err := table.Append(cells); err != nil {
 			panic("page: " + err.Error())
 		}

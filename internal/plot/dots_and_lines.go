@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // Plot is a picture of panels.
@@ -118,10 +120,7 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 	x := func(value float64) float64 { return pixel(width * p.X.share(value)) }
 	y := func(value float64) float64 { return pixel(height * (1 - p.Y.share(value))) }
 	outline := func(places []XY) string {
-		var points []string
-		for _, at := range places {
-			points = append(points, fmt.Sprintf("%g,%g", x(at.X), y(at.Y)))
-		}
+		points := collect.Each(places, func(at XY) string { return fmt.Sprintf("%g,%g", x(at.X), y(at.Y)) })
 		return strings.Join(points, " ")
 	}
 	if p.Title != "" {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // Heat is a grid of two parameters' values, with a color per cell: the lower its value, the stronger.
@@ -45,10 +47,7 @@ func (h Heat) Picture() Picture {
 		}
 	}
 	Categories(h.XName, h.XValues).below(&out, inside, height)
-	var values []float64
-	for _, c := range h.Cells {
-		values = append(values, math.Log(c.Value))
-	}
+	values := collect.Each(h.Cells, func(c Cell) float64 { return math.Log(c.Value) })
 	low, high := ends(values)
 	for i, c := range h.Cells {
 		share := 0.0

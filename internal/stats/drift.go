@@ -2,6 +2,8 @@ package stats
 
 import (
 	"slices"
+
+	"pawl/internal/collect"
 )
 
 // Drift returns the [Change] from the median of the first third of the samples to
@@ -55,10 +57,7 @@ func withoutSteps(samples []float64, starts []int) []float64 {
 // medianDeviation returns the median distance to the median, unscaled.
 func medianDeviation(samples []float64) float64 {
 	center := Median(samples)
-	distances := make([]float64, len(samples))
-	for i, sample := range samples {
-		distances[i] = max(sample-center, center-sample)
-	}
+	distances := collect.Each(samples, func(sample float64) float64 { return max(sample-center, center-sample) })
 	return Median(distances)
 }
 

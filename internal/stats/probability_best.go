@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"pawl/internal/collect"
 )
 
 // A Contest is what paired rounds say about several contenders. In each round a contender
@@ -112,10 +114,7 @@ func (c Contest) kept(levels []float64) float64 {
 // Overstated is by how much, as a log ratio, the fastest of some contenders seems faster than
 // it is, because it was chosen for it on the same rounds.
 func (c Contest) Overstated(contender int, among []int) float64 {
-	var levels []float64
-	for _, i := range among {
-		levels = append(levels, c.Levels[i])
-	}
+	levels := collect.Each(among, func(i int) float64 { return c.Levels[i] })
 	return (1 - c.kept(levels)) * max(0, Mean(levels)-c.Levels[contender])
 }
 

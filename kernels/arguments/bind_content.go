@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arrays"
 	"pawl/kernels/element"
 	"pawl/space"
@@ -166,12 +167,7 @@ func (a Argument) tryFormula(b Binding, tries int64) error {
 func (l List) other(bindings []Binding, name string) (int, error) {
 	i := slices.IndexFunc(bindings, func(b Binding) bool { return b.Name == name && b.IsBuffer() })
 	if i < 0 {
-		var names []string
-		for _, b := range bindings {
-			if b.IsBuffer() {
-				names = append(names, b.Name)
-			}
-		}
+		names := collect.Each(collect.Where(bindings, Binding.IsBuffer), func(b Binding) string { return b.Name })
 		return 0, fmt.Errorf("no buffer %q among the arguments; there are %v", name, names)
 	}
 	if parameters := l[i].Parameters; parameters != nil {

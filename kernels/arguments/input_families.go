@@ -3,6 +3,7 @@ package arguments
 import (
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/kernels/element"
 	"pawl/space"
 )
@@ -158,11 +159,7 @@ func (l List) Drawn() (names []string) {
 
 // Families returns the families that change at least one input of the kernel.
 func (l List) Families() []string {
-	var found []string
-	for _, family := range Families {
-		if slices.ContainsFunc(l, func(a Argument) bool { return a.changes(family) }) {
-			found = append(found, family)
-		}
-	}
-	return found
+	return collect.Where(Families, func(family string) bool {
+		return slices.ContainsFunc(l, func(a Argument) bool { return a.changes(family) })
+	})
 }

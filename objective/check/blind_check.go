@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
 )
@@ -28,10 +29,7 @@ const largestCopy = 256 << 20
 // seed; nil where there is none. Same is how the right answer says nothing about inputs: zeros, or
 // the same as for others.
 func (o *Outputs) Blind(c Case, other *Outputs) (same string, err error) {
-	zeros := make([][]byte, len(o.answer.want))
-	for i, want := range o.answer.want {
-		zeros[i] = make([]byte, len(want))
-	}
+	zeros := collect.Each(o.answer.want, func(want []byte) []byte { return make([]byte, len(want)) })
 	passes, exact, err := o.answer.accepts(zeros)
 	if err != nil || passes && !exact {
 		return "", o.blind(c, "a kernel that writes zeros", err)

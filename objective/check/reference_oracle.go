@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
@@ -265,8 +266,5 @@ func (o *Oracle) Close() {
 }
 
 func (o *Oracle) bounds() (bounds []arguments.Tolerance) {
-	for _, argument := range o.kernel.Arguments.Outputs() {
-		bounds = append(bounds, o.kernel.ToleranceOf(argument))
-	}
-	return bounds
+	return collect.Each(o.kernel.Arguments.Outputs(), o.kernel.ToleranceOf)
 }

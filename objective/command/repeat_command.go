@@ -117,10 +117,7 @@ func (r Repeat) once(ctx context.Context, line Line) (e Execution, fault *worker
 func compare(all []*Measurement) {
 	fastest := slices.MinFunc(all, func(a, b *Measurement) int { return cmp.Compare(a.Median, b.Median) })
 	rounds := func(m *Measurement) (one [][]float64) {
-		for _, t := range m.Times {
-			one = append(one, []float64{t})
-		}
-		return one
+		return collect.Each(m.Times, func(t float64) []float64 { return []float64{t} })
 	}
 	for _, m := range all {
 		if m != fastest {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/kernels"
 )
@@ -83,12 +84,7 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 
 // onGPU are those of some backends that are GPUs.
 func onGPU(backends []string) (on []string) {
-	for _, name := range backends {
-		if kernels.BackendOf(name).GPU {
-			on = append(on, name)
-		}
-	}
-	return on
+	return collect.Where(backends, func(name string) bool { return kernels.BackendOf(name).GPU })
 }
 
 // first reads a kernel for the first of some backends that it has a source for and that is here.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/objective/cache"
 )
 
@@ -30,11 +31,5 @@ func (b *Backend) key(ctx context.Context, t *Toolchain, common, flags []string,
 }
 
 func withoutDefines(flags []string) []string {
-	var kept []string
-	for _, flag := range flags {
-		if !strings.HasPrefix(flag, "-D") {
-			kept = append(kept, flag)
-		}
-	}
-	return kept
+	return collect.Where(flags, func(flag string) bool { return !strings.HasPrefix(flag, "-D") })
 }

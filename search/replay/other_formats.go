@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/objective"
 )
 
@@ -298,9 +299,6 @@ func workload(problem json.RawMessage) string {
 		}
 		return size.String()
 	}
-	texts := make([]string, len(sizes))
-	for i, s := range sizes {
-		texts[i] = s.String()
-	}
+	texts := collect.Each(sizes, json.Number.String)
 	return strings.Join(texts, "x")
 }

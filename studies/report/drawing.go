@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/search/trial"
@@ -99,11 +100,7 @@ func (s *Drawing) param(name string) int {
 }
 
 func (s *Drawing) times() []float64 {
-	times := make([]float64, len(s.timed))
-	for i, t := range s.timed {
-		times[i] = t.ms
-	}
-	return times
+	return collect.Each(s.timed, func(t timed) float64 { return t.ms })
 }
 
 // fastest returns the trials, the fastest first.

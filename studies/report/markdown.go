@@ -181,10 +181,8 @@ func differencesGrid(w *Why) *page.Grid {
 }
 
 func failuresGrid(s *Summary) *page.Grid {
-	var rows [][]string
-	for _, f := range s.Failures {
-		rows = append(rows,
-			[]string{fmt.Sprint(f.Count), text(string(f.Stage)), text(f.Reason), code(f.Example.String()), code(f.Detail)})
-	}
+	rows := collect.Each(s.Failures, func(f FailureGroup) []string {
+		return []string{fmt.Sprint(f.Count), text(string(f.Stage)), text(f.Reason), code(f.Example.String()), code(f.Detail)}
+	})
 	return page.NewGrid(rows, "count", "stage", "reason", "for example", "detail")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective/devices"
@@ -66,11 +67,7 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 		"compile-timeout": Time("compile-timeout", &o.CompileTimeout, time.Minute, "how long one compilation may take"),
 		"json":            Switch("json", &o.JSON, "print the result as JSON on standard output"),
 	}
-	var chosen []cli.Flag
-	for _, name := range names {
-		chosen = append(chosen, all[name])
-	}
-	return chosen
+	return collect.Each(names, func(name string) cli.Flag { return all[name] })
 }
 
 // StudyKernelFlag is the flag for the folder of a study's kernel.

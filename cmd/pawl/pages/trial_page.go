@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	pages "pawl/internal/page"
 	"pawl/internal/stats"
@@ -143,9 +144,6 @@ func (d *trialPage) describe(rounds []trial.Round) {
 }
 
 func samplesText(samples []float64) string {
-	texts := make([]string, len(samples))
-	for i, ms := range samples {
-		texts[i] = strconv.FormatFloat(ms, 'g', 6, 64)
-	}
+	texts := collect.Each(samples, func(ms float64) string { return strconv.FormatFloat(ms, 'g', 6, 64) })
 	return strings.Join(texts, " ")
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"pawl/internal/collect"
 	"pawl/space"
 )
 
@@ -66,20 +67,12 @@ func logarithms(ascending []float64) []float64 {
 	case ascending[0] == 0:
 		shift = 1
 	}
-	logs := make([]float64, len(ascending))
-	for i, x := range ascending {
-		logs[i] = math.Log2(x + shift)
-	}
-	return logs
+	return collect.Each(ascending, func(x float64) float64 { return math.Log2(x + shift) })
 }
 
 func rescaled(ascending []float64) []float64 {
 	low, high := ascending[0], ascending[len(ascending)-1]
-	scaled := make([]float64, len(ascending))
-	for i, x := range ascending {
-		scaled[i] = (x - low) / (high - low)
-	}
-	return scaled
+	return collect.Each(ascending, func(x float64) float64 { return (x - low) / (high - low) })
 }
 
 // unevenness is the sum of the squared gaps between neighbors on [0, 1]: the smaller, the more even.
@@ -147,11 +140,7 @@ func ValuesOfAll(axes []Axis, pool *space.Pool, indices []int) [][]uint16 {
 
 // ValuesOf returns the positions of a point's values, axis by axis.
 func ValuesOf(axes []Axis, row space.Row) []uint16 {
-	values := make([]uint16, len(axes))
-	for j, a := range axes {
-		values[j] = row[a.Position]
-	}
-	return values
+	return collect.Each(axes, func(a Axis) uint16 { return row[a.Position] })
 }
 
 // Products multiplies tables over the axes, and adds them up: what a candidate has to do with each
@@ -173,10 +162,7 @@ func NewProducts(tables [][][]float64, points [][]uint16) *Products {
 	for j, table := range tables {
 		columns := make([][]float64, len(table))
 		for u := range columns {
-			columns[u] = make([]float64, len(points))
-			for i, point := range points {
-				columns[u][i] = table[u][point[j]]
-			}
+			columns[u] = collect.Each(points, func(point []uint16) float64 { return table[u][point[j]] })
 		}
 		p.columns = append(p.columns, columns)
 		p.products = append(p.products, make([]float64, len(points)))

@@ -18,6 +18,8 @@ package gaussian
 import (
 	"cmp"
 	"slices"
+
+	"pawl/internal/collect"
 )
 
 // Settings are the numbers of the process that were chosen by measurement. docs/search.md has the figures.
@@ -136,9 +138,5 @@ func mean(values []float64) float64 {
 
 func centered(values []float64) []float64 {
 	middle := mean(values)
-	c := make([]float64, len(values))
-	for i, value := range values {
-		c[i] = value - middle
-	}
-	return c
+	return collect.Each(values, func(value float64) float64 { return value - middle })
 }
