@@ -130,7 +130,7 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := console.NewDisplay(term.screen)
-	d.Start(studies.Study{Kernel: "k"}, trial.Past{}, pool)
+	d.Begin(studies.Study{Kernel: "k"}, trial.Past{}, pool)
 	within(t, "the display", func() {
 		var wait sync.WaitGroup
 		for writer := range 4 {
@@ -143,7 +143,7 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 		trial := trial.Trial{Finished: true, Point: s.Default()}
 		trial.Outcome.Samples = []float64{1, 2, 3}
 		for finished := range 200 {
-			d.Update(search.Progress{
+			d.Observe(search.Progress{
 				Phase:    search.SearchPhase,
 				Finished: finished,
 				Limit:    200,
@@ -154,7 +154,7 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 			time.Sleep(2 * time.Millisecond)
 		}
 		wait.Wait()
-		d.Finish()
+		d.End()
 		fmt.Fprintln(d, "after the end")
 	})
 	term.waitFor(t, "after the end")

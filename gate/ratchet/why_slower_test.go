@@ -18,7 +18,7 @@ type elsewhere struct{ Device }
 // What was measured on a farm is explained by what the compiler said, and the report says that no profiler looked.
 func TestWhyOnAFarm(t *testing.T) {
 	b := &devices.Builder{
-		Machine: devices.Here(devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}),
+		Machine: devices.Here(devices.Tools{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}),
 		Cache:   t.TempDir(),
 	}
 	defer b.Close()

@@ -46,7 +46,7 @@ type yard struct {
 	*testing.T
 	farm   farm.Options
 	folder string
-	tools  devices.Options
+	tools  devices.Tools
 	// held is what a comparison on the farm's device is wrapped in.
 	held func(func())
 }
@@ -65,7 +65,7 @@ func newYard(t *testing.T) *yard {
 	if err := farm.Init(t.Context(), y.farm); err != nil {
 		t.Fatal(err)
 	}
-	y.tools = devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}
+	y.tools = devices.Tools{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}
 	y.work()
 	return y
 }
@@ -78,7 +78,7 @@ func (y *yard) work() {
 		ended <- serve.Run(ctx,
 			serve.Options{
 				Farm:  y.farm,
-				Tools: devices.Options{Cache: y.TempDir(), Getenv: os.Getenv, Notice: func(string) {}},
+				Tools: devices.Tools{Cache: y.TempDir(), Getenv: os.Getenv, Notice: func(string) {}},
 				Lanes: 1,
 				Hold: func(ctx context.Context, sides []*devices.Configuration,
 					task json.RawMessage) (answer json.RawMessage, err error) {

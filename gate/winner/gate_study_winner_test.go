@@ -57,7 +57,7 @@ func newBench(t *testing.T) *bench {
 	}
 	cache := filepath.Join(root, "cache")
 	b.builder = &devices.Builder{
-		Machine: devices.Here(devices.Options{
+		Machine: devices.Here(devices.Tools{
 			Cache:          cache,
 			CompileTimeout: time.Minute,
 			Getenv:         os.Getenv,

@@ -61,7 +61,7 @@ func TestGPUMutantsAreCaught(t *testing.T) {
 }
 
 func machine(t *testing.T) *devices.Machine {
-	return devices.Here(devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(text string) { t.Log(text) }})
+	return devices.Here(devices.Tools{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(text string) { t.Log(text) }})
 }
 
 // gpu is this machine where it has a GPU and a compiler for it.

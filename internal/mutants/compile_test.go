@@ -19,7 +19,7 @@ import (
 // CUDA mutants are programs, and others than the right kernel at their points. One that changes the manifest is the
 // same program, and describes its tensors otherwise. No GPU is needed.
 func TestMutantsCompile(t *testing.T) {
-	m := devices.Here(devices.Options{
+	m := devices.Here(devices.Tools{
 		Architecture: "sm_90a", Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {},
 	})
 	if err := m.Missing(t.Context(), kernels.CUDA); err != nil && os.Getenv("PAWL_REQUIRE_NVCC") != "" {

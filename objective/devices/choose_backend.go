@@ -57,7 +57,7 @@ func explainUnknown(err error, name string) error {
 
 func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel, error) {
 	backends := Named(asked)
-	if m.options.Architecture != "" {
+	if m.tools.Architecture != "" {
 		backends = onGPU(backends)
 		if len(backends) == 0 {
 			return nil, &ArgumentError{Err: fmt.Errorf("an architecture is for a GPU, and the backend is to be %s", asked)}
@@ -65,7 +65,7 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 	}
 	k, missing, err := m.first(ctx, name, backends)
 	switch {
-	case err != nil || missing == nil || m.options.Absent:
+	case err != nil || missing == nil || m.tools.Absent:
 		return k, err
 	case errors.As(missing, new(*ArgumentError)):
 		return nil, missing
@@ -76,7 +76,7 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 	}
 	err = fmt.Errorf("kernel %s is for backend %s only: %w; pawl doctor says what this machine has", k.Name, k.Backend,
 		missing)
-	if m.options.Architecture == "" {
+	if m.tools.Architecture == "" {
 		err = fmt.Errorf("%w, %s tries what needs no GPU", err, escape.Shell("pawl", "check", k.Origin, "--arch", "sm_90"))
 	}
 	return nil, &AbsentError{err}

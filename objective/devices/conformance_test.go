@@ -211,7 +211,7 @@ func (c conformance) lends() {
 	if measures == nil || measures.Backend != c.bench.Kernel.Backend || measures.Width < 1 || len(compiles) == 0 {
 		c.Errorf("offers %+v, %+v", measures, compiles)
 	}
-	bare := Here(Options{Cache: c.TempDir(), Getenv: func(string) string { return "" }, Notice: func(string) {}})
+	bare := Here(Tools{Cache: c.TempDir(), Getenv: func(string) string { return "" }, Notice: func(string) {}})
 	o := objective.Options{Seed: 1, RunTimeout: 3 * time.Second}
 	lent, err := bare.OpenBuilt(c.Context(), c.bench.Target, o, built)
 	if err != nil {

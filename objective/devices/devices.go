@@ -65,8 +65,8 @@ func Serve() {
 
 // The types that a user of this package meets.
 type (
-	// Options say where tools are and how they are used.
-	Options = platform.Tools
+	// Tools say where tools are and how they are used.
+	Tools = platform.Tools
 	// Target is a kernel with one of its workloads and its space.
 	Target = platform.Target
 	// ArgumentError says that something was asked for by a name or a text that means nothing.
@@ -100,7 +100,7 @@ func NewTarget(k *kernels.Kernel, workload string) (Target, error) {
 // Machine is this computer with its tools, which are looked for once. Its methods are
 // safe for concurrent use.
 type Machine struct {
-	options   Options
+	tools     Tools
 	installed map[string]platform.Installation // by the platform's name
 	cache     func() (*cache.Cache, error)
 
@@ -113,16 +113,16 @@ func (m *Machine) python(answers *cache.Cache) *check.Python {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pythons[answers] == nil {
-		m.pythons[answers] = check.NewPython(m.options.Getenv, answers)
+		m.pythons[answers] = check.NewPython(m.tools.Getenv, answers)
 	}
 	return m.pythons[answers]
 }
 
 // Here returns this machine. Nothing is looked for yet.
-func Here(o Options) *Machine {
-	m := &Machine{options: o, installed: map[string]platform.Installation{}, pythons: map[*cache.Cache]*check.Python{}}
+func Here(tools Tools) *Machine {
+	m := &Machine{tools: tools, installed: map[string]platform.Installation{}, pythons: map[*cache.Cache]*check.Python{}}
 	for _, p := range platforms {
-		m.installed[p.Name] = p.Here(o)
+		m.installed[p.Name] = p.Here(tools)
 	}
 	m.cache = sync.OnceValues(m.openCache)
 	return m
@@ -152,7 +152,7 @@ func (m *Machine) Offers(ctx context.Context, hostname string,
 }
 
 func (m *Machine) openCache() (*cache.Cache, error) {
-	dir, err := m.options.CacheFolder()
+	dir, err := m.tools.CacheFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (m *Machine) openCache() (*cache.Cache, error) {
 		return nil, err
 	}
 	if err := compiled.Prune(cache.Limit); err != nil {
-		m.options.Notice(err.Error()) // a full cache is no reason to stop
+		m.tools.Notice(err.Error()) // a full cache is no reason to stop
 	}
 	return compiled, nil
 }

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 func here(t *testing.T, notices *[]string) *Machine {
-	return Here(Options{
+	return Here(Tools{
 		Cache:  t.TempDir(),
 		Getenv: os.Getenv,
 		Notice: func(text string) { *notices = append(*notices, text) },
@@ -73,7 +73,7 @@ func TestWithoutAGPU(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	m.options.Absent = true
+	m.tools.Absent = true
 	hopper, err := m.Load(t.Context(), "attention_hopper", Auto)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cache, want := range map[string]bool{t.TempDir(): true, file: false} {
-		findings, usable, _ := Probe(t.Context(), Options{Cache: cache, Getenv: os.Getenv})
+		findings, usable, _ := Probe(t.Context(), Tools{Cache: cache, Getenv: os.Getenv})
 		i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == "compile cache" })
 		if usable != want || (findings[i].Found != "") != want || (findings[i].Advice == "") != want {
 			t.Errorf("%s: %v, %+v", cache, usable, findings[i])

@@ -13,10 +13,10 @@ import (
 
 // Probe looks for everything that can be used here. Usable says that kernels can be
 // tuned, and gpu that those for a GPU can.
-func Probe(ctx context.Context, o Options) (findings []Finding, usable, gpu bool) {
-	m := Here(o)
+func Probe(ctx context.Context, tools Tools) (findings []Finding, usable, gpu bool) {
+	m := Here(tools)
 	findings = []Finding{
-		probeCache(o), platform.FindProgram(ctx, "git", "install git to have commits recorded with results"),
+		probeCache(tools), platform.FindProgram(ctx, "git", "install git to have commits recorded with results"),
 	}
 	for _, b := range kernels.Backends {
 		found, able := m.installed[b.Name].Probe(ctx)
@@ -31,9 +31,9 @@ func Probe(ctx context.Context, o Options) (findings []Finding, usable, gpu bool
 
 // probeCache makes sure that the cache can be written and says how much room there
 // is.
-func probeCache(o Options) Finding {
+func probeCache(tools Tools) Finding {
 	f := Finding{Name: "compile cache", Needed: true}
-	dir, err := o.CacheFolder()
+	dir, err := tools.CacheFolder()
 	if err != nil {
 		f.Advice = err.Error()
 		return f

@@ -18,7 +18,7 @@ func (m *Machine) LockClocks(ctx context.Context, k *kernels.Kernel, mhz int, st
 	}
 	locker, can := m.installed[k.Backend].(platform.ClockLocker)
 	if !can {
-		m.options.Notice("--lock-clocks has no effect: the kernel runs on the processor")
+		m.tools.Notice("--lock-clocks has no effect: the kernel runs on the processor")
 		return func() {}
 	}
 	unlock := locker.LockClocks(ctx, mhz)

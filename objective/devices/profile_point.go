@@ -11,7 +11,7 @@ import (
 // Subject is a bench as package profile looks at it.
 func (m *Machine) Subject(b *Bench) profile.Subject {
 	return profile.Subject{
-		Kernel: b.Kernel, Workload: b.Workload, Backend: b.Backend, Evaluator: b.Evaluator, Getenv: m.options.Getenv,
+		Kernel: b.Kernel, Workload: b.Workload, Backend: b.Backend, Evaluator: b.Evaluator, Getenv: m.tools.Getenv,
 	}
 }
 

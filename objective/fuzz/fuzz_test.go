@@ -77,7 +77,7 @@ func TestCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := devices.Here(devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}})
+	m := devices.Here(devices.Tools{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}})
 	b, err := m.Open(t.Context(), target, objective.Options{})
 	if err != nil {
 		t.Fatal(err)

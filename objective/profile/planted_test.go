@@ -25,7 +25,7 @@ func TestPlantedKernels(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	machine := devices.Here(devices.Options{Architecture: "sm_90a", Cache: t.TempDir(), Getenv: os.Getenv})
+	machine := devices.Here(devices.Tools{Architecture: "sm_90a", Cache: t.TempDir(), Getenv: os.Getenv})
 	folders, err := filepath.Glob("testdata/planted/*")
 	if err != nil || len(folders) != 5 {
 		t.Fatalf("%v, %v", folders, err)

@@ -37,11 +37,7 @@ type Options struct {
 	// gets at least the fewest rounds that say anything, unless the whole time is over:
 	// what is not measured by then is left for another time.
 	Budget time.Duration
-	// Cache is the folder of compiled kernels, the user's where it is empty.
-	Cache string
-	// Getenv looks up where tools are. Notice tells the user something that is no error.
-	Getenv func(string) string
-	Notice func(string)
+	Tools  devices.Tools
 	// Begin is called before each workload that is not measured yet; it may be nil.
 	Begin func(workload studies.WorkloadFacts)
 	// Stop ends the measuring early when it is closed: what runs is finished.
@@ -102,7 +98,7 @@ type measuring struct {
 }
 
 func (m *measuring) load(ctx context.Context) (err error) {
-	m.machine = Machine(m.study, m.Cache, m.Getenv, m.Notice)
+	m.machine = Machine(m.study, m.Tools)
 	if m.kernel, err = Load(ctx, m.machine, m.study, m.Kernel); err != nil {
 		return err
 	}

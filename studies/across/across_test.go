@@ -11,7 +11,6 @@ import (
 	"pawl/internal/kerneltest"
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/search"
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
@@ -46,8 +45,7 @@ func tuned(t *testing.T) *studies.Store {
 			Definition: studies.Definition{Backend: "host", Sampler: "grid", Seed: 1, Samples: 5},
 			Goals:      trial.Goals{Trials: 2, Rounds: 3, Finalists: 1},
 		},
-		Kernel: "scale", Database: "studies.db", Cache: "cache", Getenv: os.Getenv, Notice: func(text string) { t.Log(text) },
-		Begin: func(studies.Study, trial.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
+		Kernel: "scale", Database: "studies.db", Tools: tools(t), Observer: tune.Unobserved{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +59,10 @@ func tuned(t *testing.T) *studies.Store {
 	}
 	t.Cleanup(func() { store.Close() })
 	return store
+}
+
+func tools(t *testing.T) devices.Tools {
+	return devices.Tools{Cache: "cache", Getenv: os.Getenv, Notice: func(text string) { t.Log(text) }}
 }
 
 // results are what the report says about the other workloads.
@@ -94,7 +96,7 @@ func count(t *testing.T, store *studies.Store, id int64) int {
 func TestTheWinnerOnOtherWorkloads(t *testing.T) {
 	store := tuned(t)
 	var begun []string
-	o := across.Options{Cache: "cache", Getenv: os.Getenv, Notice: func(text string) { t.Log(text) },
+	o := across.Options{Tools: tools(t),
 		Begin: func(w studies.WorkloadFacts) { begun = append(begun, w.Name) }}
 
 	unlock, err := store.Lock(1)

@@ -11,14 +11,10 @@ import (
 	"pawl/studies"
 )
 
-// Machine returns this machine with the tools of a study.
-func Machine(study studies.Study, cache string, getenv func(string) string, notice func(string)) *devices.Machine {
-	asked := study.Options
-	return devices.Here(devices.Options{
-		Compiler: cmp.Or(asked.Compiler, devices.Compilers[0]), Cache: cache,
-		CompileTimeout: cmp.Or(time.Duration(asked.CompileTimeout), time.Minute),
-		Getenv:         getenv, Notice: notice,
-	})
+// Machine returns this machine with the tools of a study, wherever these are.
+func Machine(study studies.Study, tools devices.Tools) *devices.Machine {
+	tools.Compiler, tools.CompileTimeout = study.Options.Compiler, study.Options.CompileTimeout
+	return devices.Here(tools)
 }
 
 // Load reads the kernel of a study, from another folder where one is named, and makes sure

@@ -47,11 +47,7 @@ type Options struct {
 	// Budget is the time for measuring, 0 for no limit. It is for the fewest rounds that say
 	// anything on every workload first, and then for the others.
 	Budget time.Duration
-	// Cache is the folder of compiled kernels, the user's where it is empty.
-	Cache string
-	// Getenv looks up where tools are. Notice tells the user something that is no error.
-	Getenv func(string) string
-	Notice func(string)
+	Tools  devices.Tools
 	// Begin is called before each workload that is not measured in full.
 	Begin func(workload kernels.Workload, candidates int)
 	// Stop ends the measuring early when it is closed.
@@ -77,10 +73,7 @@ func Run(ctx context.Context, store *studies.Store, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	machine := devices.Here(devices.Options{
-		Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: o.Getenv, Notice: o.Notice,
-	})
-	k, err := machine.Load(ctx, o.Kernel, o.Backend)
+	k, err := devices.Here(o.Tools).Load(ctx, o.Kernel, o.Backend)
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 		return nil, err
 	}
 	limits := across.Limits{Share: across.Share(m.end, left), Stop: m.Stop}
-	machine := across.Machine(s.study, m.Cache, m.Getenv, m.Notice)
+	machine := across.Machine(s.study, m.Tools)
 	restore := machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)
 	defer restore()
 	target, err := devices.NewTarget(m.kernel, s.Workload.Name)

@@ -135,7 +135,7 @@ func race6(t *testing.T, folder string, patience time.Duration) *Result {
 	t.Helper()
 	cache := t.TempDir()
 	b := &devices.Builder{
-		Machine: devices.Here(devices.Options{
+		Machine: devices.Here(devices.Tools{
 			Cache:          cache,
 			CompileTimeout: time.Minute,
 			Getenv:         os.Getenv,

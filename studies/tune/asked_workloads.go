@@ -16,7 +16,7 @@ const AllWorkloads = "all"
 // Workloads returns the workloads that a text asks for: one by its name, several separated by commas, or all; sizes
 // (S=384), ranges of them (S=256..4096) and files of sizes that were missed (missed.jsonl) are workloads too. A
 // workload whose name is the whole text is meant where there is one. An unknown name is a *devices.ArgumentError.
-func Workloads(ctx context.Context, tools devices.Options, kernel, backend, asked string) ([]string, error) {
+func Workloads(ctx context.Context, tools devices.Tools, kernel, backend, asked string) ([]string, error) {
 	tools.Absent = true // opening it says what is missing
 	k, err := devices.Here(tools).Load(ctx, cmp.Or(kernel, DefaultKernel), backend)
 	if err != nil {

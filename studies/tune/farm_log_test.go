@@ -52,7 +52,7 @@ func TestLogsOfAFarm(t *testing.T) {
 			serve.Options{
 				Farm:    where,
 				Measure: true,
-				Tools:   devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}},
+				Tools:   devices.Tools{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}},
 			})
 	}()
 	asked := part{Folder: t.TempDir(), Backend: Replay, Seed: 3, Trials: 6}

@@ -45,7 +45,7 @@ func TestMissedSizesAreWorkloads(t *testing.T) {
 			t.Errorf("%s is one workload", asked)
 		}
 		var said strings.Builder
-		names, err := Workloads(t.Context(), devices.Options{
+		names, err := Workloads(t.Context(), devices.Tools{
 			Getenv: os.Getenv, Notice: func(text string) { said.WriteString(text + "\n") },
 		}, filepath.Join(folder, "scale"), "host", asked)
 		if err != nil {

@@ -104,13 +104,13 @@ func (f *onFarm) begin(ctx context.Context, study studies.Study, past trial.Past
 		Title:    strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload)),
 		Label:    fmt.Sprint(study.ID),
 		Priority: f.Farm.Priority,
-	}, f.Notice)
+	}, f.Tools.Notice)
 }
 
 // end is called after a search that has begun. An error loses nothing: everything that was found is recorded.
 func (f *onFarm) end(ctx context.Context, finished bool) error {
 	if spent, err := f.evaluator.Spent(ctx); err == nil && spent != "" {
-		f.Notice("the farm spent: " + spent)
+		f.Tools.Notice("the farm spent: " + spent)
 	}
 	return f.evaluator.End(ctx, finished)
 }
@@ -181,7 +181,7 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 		return nil, err
 	}
 	if device.Default != nil {
-		o.Notice(fmt.Sprintf("the default cannot be launched on %s: %s", device.Environment.Device, device.Default))
+		o.Tools.Notice(fmt.Sprintf("the default cannot be launched on %s: %s", device.Environment.Device, device.Default))
 	}
 	s := &subject{pool: pool, space: facts, how: ahead(k, cmp.Or(o.Lanes, chosen.Lanes))}
 	if s.head, err = describeKernel(t, device.Environment, device.Roofline); err != nil {

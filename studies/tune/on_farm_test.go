@@ -21,7 +21,6 @@ import (
 	"pawl/internal/thorough"
 	"pawl/kernels/scaffold"
 	"pawl/objective/devices"
-	"pawl/search"
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
@@ -69,7 +68,7 @@ func play(text string) error {
 	if !p.Asks {
 		return serve.Run(ctx, serve.Options{
 			Farm: where, Lanes: 2, Grace: time.Second, Host: p.Host,
-			Tools: devices.Options{Cache: p.Folder, Getenv: os.Getenv, Notice: func(string) {}},
+			Tools: devices.Tools{Cache: p.Folder, Getenv: os.Getenv, Notice: func(string) {}},
 		})
 	}
 	_, err := Run(ctx, p.options(&Farm{Options: where, On: p.On}))
@@ -84,9 +83,9 @@ func (p part) options(f *Farm) Options {
 		},
 		Given:  []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Kernel: p.Kernel, Resume: true, Farm: f,
-		Database: filepath.Join(p.Folder, "studies.db"), Cache: filepath.Join(p.Folder, "cache"),
-		Getenv: os.Getenv, Notice: func(text string) { fmt.Fprintln(os.Stderr, text) },
-		Begin: func(studies.Study, trial.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
+		Database: filepath.Join(p.Folder, "studies.db"), Observer: Unobserved{},
+		Tools: devices.Tools{Cache: filepath.Join(p.Folder, "cache"), Getenv: os.Getenv,
+			Notice: func(text string) { fmt.Fprintln(os.Stderr, text) }},
 	}
 }
 

@@ -69,10 +69,9 @@ func open(ctx context.Context, o Options) (*subject, error) {
 }
 
 func openKernel(ctx context.Context, o Options) (*subject, error) {
-	machine := devices.Here(devices.Options{
-		Compiler: o.Study.Compiler, Cache: o.Cache, CompileTimeout: o.Study.CompileTimeout,
-		Getenv: o.Getenv, Notice: o.Notice,
-	})
+	tools := o.Tools
+	tools.Compiler, tools.CompileTimeout = o.Study.Compiler, o.Study.CompileTimeout
+	machine := devices.Here(tools)
 	k, err := machine.Load(ctx, cmp.Or(o.Kernel, DefaultKernel), o.Study.Backend)
 	if err != nil {
 		return nil, err
@@ -115,14 +114,14 @@ func (r *run) warn() {
 	k := r.target.Kernel
 	if load, known := process.Others(watchOthers); known && !k.On().GPU {
 		if text := busyText(load); text != "" {
-			r.Notice(text)
+			r.Tools.Notice(text)
 		}
 	}
 	if k.On().Program && slices.Contains(r.Given, "caches") {
-		r.Notice("--caches has no effect: a program is measured as a whole")
+		r.Tools.Notice("--caches has no effect: a program is measured as a whole")
 	}
 	if failure := r.bench.Backend.Preflight(k.Default()); failure != nil {
-		r.Notice(fmt.Sprintf("the default cannot be launched here: %s; %s says what else to look at", failure,
+		r.Tools.Notice(fmt.Sprintf("the default cannot be launched here: %s; %s says what else to look at", failure,
 			escape.Shell("pawl", "check", k.Origin)))
 	}
 }

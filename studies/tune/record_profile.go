@@ -79,13 +79,13 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 		return err
 	}
 	if summary.Evidence == nil {
-		r.Notice("nothing was profiled: no winner beside the default was confirmed")
+		r.Tools.Notice("nothing was profiled: no winner beside the default was confirmed")
 		return nil
 	}
 	r.close() // its workers would keep the device from the profiler's
 	reason, err := r.profilePoints(ctx, study, summary.Default.Point, summary.Winner.Point)
 	if reason != "" {
-		r.Notice("the winner was not profiled: " + reason)
+		r.Tools.Notice("the winner was not profiled: " + reason)
 	}
 	return err
 }
@@ -99,9 +99,7 @@ func (r *run) profilePoints(ctx context.Context, study studies.Study,
 		Caches: worker.Caches(r.Study.Caches), RunTimeout: r.Study.RunTimeout, Now: time.Now(),
 	}
 	for _, point := range points {
-		if r.Profiling != nil {
-			r.Profiling(point)
-		}
+		r.Observer.Profiling(point)
 		p, failure, err := r.machine.Profile(ctx, r.target, point, o)
 		switch {
 		case err != nil:

@@ -26,7 +26,7 @@ func (r *run) choose(ctx context.Context) (study studies.Study, past trial.Past,
 			study = earlier
 			study.Options, study.Command, study.Workloads = goals.Options, goals.Command, goals.Workloads
 		} else {
-			r.Notice("there is no study of this kernel, workload and sources to resume: starting a new one")
+			r.Tools.Notice("there is no study of this kernel, workload and sources to resume: starting a new one")
 		}
 	}
 	if study.ID == 0 {
@@ -62,7 +62,7 @@ func (r *run) describe() studies.Study {
 	asked := r.Study
 	asked.Goals = r.limited()
 	study.Options = asked.For(study)
-	study.Command = study.Reproduction(r.Getenv)
+	study.Command = study.Reproduction(r.Tools.Getenv)
 	return study
 }
 

@@ -52,36 +52,49 @@ type Options struct {
 	// OrderSeed draws the orders in which finalists are measured. Zero means that of the study: a
 	// record has no order.
 	OrderSeed uint64
-	// Place is where the studies are as the user names it, Database their file or URL, and Cache the folder of compiled
-	// kernels, the user's where it is empty.
-	Place           studies.Place
-	Database, Cache string
+	// Place is where the studies are as the user names it, Database their file or URL.
+	Place    studies.Place
+	Database string
+	// Tools are this machine's; the study chooses the compiler.
+	Tools devices.Tools
 	// Farm asks the machines of a farm; nil means this machine.
 	Farm *Farm
 	// Version is this program's, for the record.
 	Version string
-	// Getenv looks up where tools are.
-	Getenv func(string) string
-	// Notice tells the user something that is no error.
-	Notice func(string)
-	// Begin is called once the study is chosen and locked, Observe after every change
-	// of the search, by one goroutine at a time.
-	Begin   func(study studies.Study, past trial.Past, pool *space.Pool)
-	Observe func(search.Progress)
-	// End is called when the search has ended, however it did.
-	End func()
-	// Profile lets a profiler look at the default and the winner when both are confirmed. Profiling is called before each
-	// point; it may be nil.
-	Profile   bool
-	Profiling func(space.Point)
-	// Across is called before the winner is measured on another workload; it may be nil.
-	Across func(workload studies.WorkloadFacts)
+	// Observer hears of the run.
+	Observer Observer
+	// Profile lets a profiler look at the default and the winner when both are confirmed. Its reports are in the place's
+	// folder.
+	Profile bool
 	// BenchTime is how long one benchmark of the search may take on this machine; zero means the usual. Tests
 	// shorten it: what they measure differs by many times.
 	BenchTime time.Duration
 	// Stop ends the search early when it is closed: what runs is finished.
 	Stop <-chan struct{}
 }
+
+// Observer is told how a run gets on, by one goroutine at a time.
+type Observer interface {
+	// Begin is called once the study is chosen and locked.
+	Begin(study studies.Study, past trial.Past, pool *space.Pool)
+	// Observe is called after every change of the search.
+	Observe(search.Progress)
+	// End is called when the search has ended, however it did.
+	End()
+	// Profiling is called before a profiler looks at a point.
+	Profiling(space.Point)
+	// Across is called before the winner is measured on another workload.
+	Across(workload studies.WorkloadFacts)
+}
+
+// Unobserved is an Observer that does nothing.
+type Unobserved struct{}
+
+func (Unobserved) Begin(studies.Study, trial.Past, *space.Pool) {}
+func (Unobserved) Observe(search.Progress)                      {}
+func (Unobserved) End()                                         {}
+func (Unobserved) Profiling(space.Point)                        {}
+func (Unobserved) Across(studies.WorkloadFacts)                 {}
 
 // Run tunes. It returns what came of the study, also where it was stopped.
 func Run(ctx context.Context, o Options) (*report.Summary, error) {
@@ -102,7 +115,7 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 	defer r.store.Close()
 	r.store.Place = o.Place
 	for _, notice := range r.store.Notices {
-		o.Notice(notice)
+		o.Tools.Notice(notice)
 	}
 	study, past, unlock, err := r.choose(ctx)
 	if err != nil {
@@ -130,12 +143,12 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	}
 	memories, followed := r.memories(study, earlier)
 	if text := remembrance(study, followed); text != "" && len(past.Trials) == 0 {
-		r.Notice(text)
+		r.Tools.Notice(text)
 	}
-	r.Begin(study, past, r.pool)
+	r.Observer.Begin(study, past, r.pool)
 	goals := r.limited()
 	if goals.Budget > 0 && past.Elapsed >= goals.Budget {
-		r.Notice(fmt.Sprintf("nothing is left to spend: study %d has used %v, and --budget %v is for all of its runs "+
+		r.Tools.Notice(fmt.Sprintf("nothing is left to spend: study %d has used %v, and --budget %v is for all of its runs "+
 			"together", study.ID, past.Elapsed.Round(time.Second), goals.Budget))
 	}
 	if r.elsewhere(study) {
@@ -148,9 +161,9 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	options.Goals, options.Sampler, options.Seed = goals, study.Sampler, study.Seed
 	options.OrderSeed = r.OrderSeed
 	options.First, options.Earlier = study.First, memories
-	options.Lanes, options.Stop, options.Observe = cmp.Or(r.how.Lanes, r.Lanes), r.Stop, r.Observe
+	options.Lanes, options.Stop, options.Observe = cmp.Or(r.how.Lanes, r.Lanes), r.Stop, r.Observer.Observe
 	result, err := r.searchOn(ctx, study, past, options)
-	r.End()
+	r.Observer.End()
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result.Conclusion); finishErr != nil {
 		err = errors.Join(err, finishErr)
 	}
@@ -193,14 +206,14 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past trial.Past
 		if !errors.As(err, &gone) || r.stopped() {
 			break
 		}
-		r.Notice("the finalists are measured again on another device: " + gone.Device + " has left the farm")
+		r.Tools.Notice("the finalists are measured again on another device: " + gone.Device + " has left the farm")
 		past = result
 	}
 	if r.farm == nil {
 		return result, err
 	}
 	if ended := r.farm.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
-		r.Notice(ended.Error())
+		r.Tools.Notice(ended.Error())
 	}
 	return result, err
 }

@@ -9,10 +9,8 @@ import (
 
 	"pawl/internal/postgrestest"
 	"pawl/objective/devices"
-	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/trial"
-	"pawl/space"
 	"pawl/studies"
 )
 
@@ -25,8 +23,8 @@ func asked(t *testing.T) Options {
 		},
 		Given:    []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Database: filepath.Join(t.TempDir(), "studies.db"),
-		Getenv:   func(string) string { return "" }, Notice: func(text string) { t.Log(text) },
-		Begin: func(studies.Study, trial.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
+		Tools:    devices.Tools{Getenv: func(string) string { return "" }, Notice: func(text string) { t.Log(text) }},
+		Observer: Unobserved{},
 	}
 }
 

@@ -35,11 +35,10 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 		budget = max(budget-head.Elapsed, time.Duration(acrossShare*float64(budget)))
 	}
 	err = across.Measure(ctx, r.store, study.ID, across.Options{
-		Budget: budget, Rounds: r.Study.Rounds, Cache: r.Cache, Getenv: r.Getenv, Notice: r.Notice, Begin: r.Across,
-		Stop: r.Stop,
+		Budget: budget, Rounds: r.Study.Rounds, Tools: r.Tools, Begin: r.Observer.Across, Stop: r.Stop,
 	})
 	if errors.As(err, new(*devices.NothingError)) {
-		r.Notice(err.Error())
+		r.Tools.Notice(err.Error())
 		return nil
 	}
 	return err

@@ -78,8 +78,8 @@ func StudyKernelFlag(to *string) cli.Flag {
 // Machine returns this machine with the tools that the flags choose.
 func (o *Common) Machine() *devices.Machine { return devices.Here(o.Tools()) }
 
-func (o *Common) Tools() devices.Options {
-	return devices.Options{
+func (o *Common) Tools() devices.Tools {
+	return devices.Tools{
 		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout, Getenv: o.Getenv, Notice: o.Notice,
 	}
 }

@@ -56,7 +56,7 @@ func (d *Display) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-func (d *Display) Start(study studies.Study, past trial.Past, pool *space.Pool) {
+func (d *Display) Begin(study studies.Study, past trial.Past, pool *space.Pool) {
 	d.measure = study.Environment.Objective
 	verb := "study"
 	if len(past.Trials) > 0 {
@@ -88,7 +88,7 @@ func (d *Display) startBars(f *os.File) {
 	d.progress.Store(progress)
 }
 
-func (d *Display) Update(p search.Progress) {
+func (d *Display) Observe(p search.Progress) {
 	if p.Plan != "" {
 		fmt.Fprintln(d, p.Plan)
 	}
@@ -117,12 +117,21 @@ func (d *Display) plain(p search.Progress) {
 	}
 }
 
-func (d *Display) Finish() {
+func (d *Display) End() {
 	if progress := d.progress.Load(); progress != nil {
 		progress.Shutdown()
 		d.progress.Store(nil)
 		fmt.Fprintln(d.w)
 	}
+}
+
+// Profiling announces one launch under a profiler.
+func (d *Display) Profiling(p space.Point) { fmt.Fprintf(d.w, "profiling one launch of %s\n", p) }
+
+// Across announces another workload.
+func (d *Display) Across(w studies.WorkloadFacts) {
+	fmt.Fprintf(d.w, "measuring the winner and the default on workload %s (%s)\n", escape.Line(w.Name),
+		escape.Line(w.Dims))
 }
 
 // done returns how much of a phase is over, between 0 and 1.

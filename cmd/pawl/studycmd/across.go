@@ -2,14 +2,10 @@ package studycmd
 
 import (
 	"context"
-	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/internal/escape"
-	"pawl/studies"
 	"pawl/studies/across"
 )
 
@@ -47,8 +43,7 @@ func (o *acrossOptions) runAcross(ctx context.Context, arguments []string) error
 	defer done()
 	interruption.Polite.Store(true)
 	measured := o.measured
-	measured.Cache, measured.Getenv, measured.Notice = o.Cache, o.Getenv, o.Notice
-	measured.Begin, measured.Stop = announceAcross(o.Stderr), interruption.Stop
+	measured.Tools, measured.Begin, measured.Stop = o.Tools(), console.NewDisplay(o.Stderr).Across, interruption.Stop
 	if err = across.Run(ctx, store, study.ID, measured); err != nil {
 		return err
 	}
@@ -59,11 +54,4 @@ func (o *acrossOptions) runAcross(ctx context.Context, arguments []string) error
 		return console.Answer(console.ExitInterrupted)
 	}
 	return nil
-}
-
-func announceAcross(to io.Writer) func(studies.WorkloadFacts) {
-	return func(w studies.WorkloadFacts) {
-		fmt.Fprintf(to, "measuring the winner and the default on workload %s (%s)\n", escape.Line(w.Name),
-			escape.Line(w.Dims))
-	}
 }

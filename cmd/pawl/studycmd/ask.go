@@ -3,6 +3,7 @@ package studycmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -93,13 +94,8 @@ func (o *askOptions) runAsk(ctx context.Context) error {
 	summary, err := tune.Run(ctx, tune.Options{
 		Study: studies.Options{Definition: o.Definition, Goals: o.Goals},
 		Given: o.given, Kernel: o.file, Resume: o.resume, Database: o.Database(), Version: console.Version(),
-		Getenv: o.Getenv, Notice: o.Notice, Stop: interruption.Stop, OrderSeed: o.Order(), Place: o.Place,
-		Begin: func(study studies.Study, past trial.Past, pool *space.Pool) {
-			interruption.Polite.Store(true)
-			fmt.Fprintf(o.Stderr, "study %d: %s, workload %s, %s, %s asked before\n", study.ID, study.Kernel, study.Workload,
-				page.Count(pool.Len(), "point"), page.Count(len(past.Trials), "trial"))
-		},
-		Observe: func(search.Progress) {}, End: func() {},
+		Tools: o.Tools(), Stop: interruption.Stop, OrderSeed: o.Order(), Place: o.Place,
+		Observer: askedBefore{to: o.Stderr, interruption: interruption},
 		Loop: func(ctx context.Context, session *search.Session, store *studies.Store, study studies.Study) error {
 			return dialog.Run(ctx, o.Stdin, o.Stdout, interruption.Stop, dialog.Study{
 				Session: session,
@@ -131,4 +127,17 @@ func (o *askOptions) runAsk(ctx context.Context) error {
 		return console.Answer(console.ExitNothing)
 	}
 	return nil
+}
+
+// askedBefore says at the beginning which study it is.
+type askedBefore struct {
+	tune.Unobserved
+	to           io.Writer
+	interruption *console.Interruption
+}
+
+func (a askedBefore) Begin(study studies.Study, past trial.Past, pool *space.Pool) {
+	a.interruption.Polite.Store(true)
+	fmt.Fprintf(a.to, "study %d: %s, workload %s, %s, %s asked before\n", study.ID, study.Kernel, study.Workload,
+		page.Count(pool.Len(), "point"), page.Count(len(past.Trials), "trial"))
 }

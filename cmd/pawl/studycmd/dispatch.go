@@ -12,7 +12,6 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/kernels"
-	"pawl/objective/devices"
 	"pawl/studies/apply"
 	"pawl/studies/dispatch"
 	"pawl/studies/tune"
@@ -86,8 +85,7 @@ func (o *dispatchOptions) runDispatch(ctx context.Context, arguments []string) e
 	defer done()
 	interruption.Polite.Store(true)
 	d := o.plan
-	d.Kernel, d.Backend, d.Workloads, d.Cache = name, o.Backend, workloads, o.Cache
-	d.Getenv, d.Notice, d.Stop = o.Getenv, o.Notice, interruption.Stop
+	d.Kernel, d.Backend, d.Workloads, d.Tools, d.Stop = name, o.Backend, workloads, o.Tools(), interruption.Stop
 	d.Begin = func(w kernels.Workload, candidates int) {
 		fmt.Fprintf(o.Stderr, "measuring %d candidates on workload %s (%s)\n", candidates, escape.Line(w.Name),
 			escape.Line(w.Dims.String()))
@@ -136,7 +134,5 @@ func (o *dispatchOptions) chosenWorkloads(ctx context.Context, kernel string) ([
 	if o.Workload == "" {
 		return nil, nil
 	}
-	return tune.Workloads(ctx,
-		devices.Options{Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: o.Getenv, Notice: o.Notice}, kernel,
-		o.Backend, o.Workload)
+	return tune.Workloads(ctx, o.Tools(), kernel, o.Backend, o.Workload)
 }

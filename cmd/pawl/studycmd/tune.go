@@ -175,14 +175,8 @@ func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
 		return "", err
 	}
 	asked.Study.Definition, asked.OrderSeed, asked.Version = o.Definition, o.orderSeed(), console.Version()
-	asked.Database, asked.Cache, asked.Place, asked.BenchTime = database, o.Cache, o.Place, o.BenchTime
-	asked.Getenv, asked.Notice, asked.Stop = o.Getenv, o.Notice, interruption.Stop
-	asked.Begin = func(study studies.Study, past trial.Past, pool *space.Pool) {
-		interruption.Polite.Store(true)
-		display.Start(study, past, pool)
-	}
-	asked.Observe, asked.End, asked.Across = display.Update, display.Finish, announceAcross(o.Stderr)
-	asked.Profiling = func(p space.Point) { fmt.Fprintf(o.Stderr, "profiling one launch of %s\n", p) }
+	asked.Database, asked.Tools, asked.Place, asked.BenchTime = database, o.Tools(), o.Place, o.BenchTime
+	asked.Stop, asked.Observer = interruption.Stop, politeDisplay{display, interruption}
 	summary, err := tune.Run(ctx, asked)
 	if err != nil {
 		return "", err
@@ -212,6 +206,17 @@ func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
 		return summary.Advice.Verdict, console.Answer(console.ExitNo)
 	}
 	return summary.Advice.Verdict, nil
+}
+
+// politeDisplay shows a study, which from its beginning on can be interrupted without loss.
+type politeDisplay struct {
+	*console.Display
+	interruption *console.Interruption
+}
+
+func (d politeDisplay) Begin(study studies.Study, past trial.Past, pool *space.Pool) {
+	d.interruption.Polite.Store(true)
+	d.Display.Begin(study, past, pool)
 }
 
 // gateTuned compares the winner of a study that has just ended with the baseline. The pages

@@ -36,7 +36,7 @@ func newFarm(t testing.TB, workers ...serve.Options) *farm.Farm {
 	}
 	for _, o := range workers {
 		o.Farm = options
-		o.Tools = devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}
+		o.Tools = devices.Tools{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}
 		work(t, o)
 	}
 	options.Connections = 24

@@ -50,7 +50,7 @@ type Options struct {
 	// Grace is how long jobs in hand may take after a request to stop. Zero means DefaultGrace.
 	Grace time.Duration
 	// Tools say where compilers and the cache are.
-	Tools devices.Options
+	Tools devices.Tools
 	// Hold does what a comparison asks of a device that it holds. Nil means that this worker has no part in comparisons.
 	Hold func(ctx context.Context, sides []*devices.Configuration, task json.RawMessage) (json.RawMessage, error)
 	// Began is called with what is offered, once the farm knows of it; it may be nil.
@@ -59,7 +59,7 @@ type Options struct {
 
 type server struct {
 	farm  *farm.Farm
-	tools devices.Options
+	tools devices.Tools
 	cache *cache.Cache
 	log   *slog.Logger
 	// cores are shared by compilations, one each, and by measurements on the processor, which take all of them.
