@@ -12,7 +12,7 @@ import (
 )
 
 // takeFlags carries the compiler's options over, and the macros that Kernel Tuner defines.
-func (d *description) takeFlags(c call, source string, names []string) {
+func (d *description) takeFlags(c callSource, source string, names []string) {
 	d.flags = d.macrosOf(source, names)
 	for i, option := range c.Options {
 		switch folder, include := strings.CutPrefix(option, "-I"); {
@@ -39,7 +39,7 @@ func (d *description) takeFlags(c call, source string, names []string) {
 
 // takeArguments carries arguments over, in the order of the function. Which of them the kernel
 // writes is known by the answers, and otherwise by what the source declares constant.
-func (d *description) takeArguments(c call, source string) {
+func (d *description) takeArguments(c callArguments, source string) {
 	declared := formals(source, kernels.PlainName(d.entry))
 	if len(declared) != len(c.Arguments) {
 		declared = nil
@@ -169,7 +169,7 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 	fixed := !slices.ContainsFunc(d.args,
 		func(a argument) bool { return a.shape != nil && (!a.out || a.inout) && a.file == "" && !a.zeros })
 	if recordedAll && c.Runs == 0 && fixed && len(d.referenceParams) == 0 {
-		return d.answers(c)
+		return d.answers(c.callArguments)
 	}
 	if len(c.Answer) > 0 {
 		d.gap("the script's answer could not be carried over: it comes from a kernel that was not run, or from inputs " +
@@ -223,7 +223,7 @@ func (d *description) referenceFrom(run, tuned call) bool {
 	return true
 }
 
-func (d *description) answers(c call) error {
+func (d *description) answers(c callArguments) error {
 	for i, r := range c.Answer {
 		if r == nil {
 			continue

@@ -10,9 +10,9 @@ import (
 
 // takeConstants makes constant memory arguments that are variables of the source, behind the
 // others and in the order of their names.
-func (d *description) takeConstants(c call) {
-	for _, name := range slices.Sorted(maps.Keys(c.Constants)) {
-		r := c.Constants[name]
+func (d *description) takeConstants(constants map[string]*recorded) {
+	for _, name := range slices.Sorted(maps.Keys(constants)) {
+		r := constants[name]
 		a := argument{name: name, symbol: name}
 		for d.has(a.name) {
 			a.name += "_constant"

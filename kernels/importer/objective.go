@@ -18,7 +18,7 @@ var higherIsBetter = map[string]bool{
 
 // takeObjective writes what the script's points are compared by: a metric over the time and the
 // parameters. Parameters in it are taken to change the work of a launch.
-func (d *description) takeObjective(c call) {
+func (d *description) takeObjective(c callObjective) {
 	name, _ := c.Objective.(string)
 	for _, metric := range slices.Sorted(maps.Keys(c.Metrics)) {
 		if metric != name {
@@ -83,8 +83,8 @@ func (d *description) measures(text string) error {
 }
 
 // takeOtherSources takes along what a script names behind its first source, which that includes.
-func (d *description) takeOtherSources(c call) {
-	for _, path := range c.Source.Paths[min(1, len(c.Source.Paths)):] {
+func (d *description) takeOtherSources(paths []string) {
+	for _, path := range paths[min(1, len(paths)):] {
 		if !slices.ContainsFunc(d.files, func(f kernels.File) bool { return strings.HasSuffix("/"+path, "/"+f.Name) }) {
 			d.gap("the script names %s behind its source, which does not include it: include it, and put it into the "+
 				"kernel's folder", path)

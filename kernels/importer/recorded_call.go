@@ -13,36 +13,54 @@ import (
 
 // call is one of tune_kernel or run_kernel, as the stand-in has recorded it.
 type call struct {
-	Call   string `json:"call"`
-	Kernel string `json:"kernel_name"`
+	Call       string         `json:"call"`
+	Kernel     string         `json:"kernel_name"`
+	Params     [][2]any       `json:"params"`
+	First      map[string]any `json:"first"`
+	Restricted []expression   `json:"restrictions"`
+	callSource
+	callLaunch
+	callArguments
+	callObjective
+	Observers []string `json:"observers"`
+	Runs      int      `json:"runs"`
+}
+
+// callSource is what is compiled, and how.
+type callSource struct {
 	Source struct {
 		Kind  string   `json:"kind"`
 		Path  string   `json:"path"`
 		Text  string   `json:"text"`
 		Paths []string `json:"paths"`
 	} `json:"source"`
-	Language   *string                 `json:"lang"`
-	Params     [][2]any                `json:"params"`
-	First      map[string]any          `json:"first"`
+	Language *string        `json:"lang"`
+	Options  []string       `json:"compiler_options"`
+	Folders  []string       `json:"folders"` // where the script may have headers
+	Defines  map[string]any `json:"defines"`
+}
+
+type callLaunch struct {
 	Sizes      []expression            `json:"problem_size"`
 	Divisors   map[string][]expression `json:"grid_div"`
-	Restricted []expression            `json:"restrictions"`
-	Arguments  []recorded              `json:"arguments"`
-	Answer     []*recorded             `json:"answer"`
-	Constants  map[string]*recorded    `json:"constants"`
-	Shared     map[string]expression   `json:"shared"`
-	Textures   []string                `json:"textures"`
 	BlockNames []string                `json:"block_size_names"`
-	Options    []string                `json:"compiler_options"`
-	Folders    []string                `json:"folders"` // where the script may have headers
-	Defines    map[string]any          `json:"defines"`
-	Metrics    map[string]expression   `json:"metrics"`
-	Observers  []string                `json:"observers"`
-	Objective  any                     `json:"objective"`
-	Higher     *bool                   `json:"higher"` // whether more of it is better
-	Verify     bool                    `json:"verify"`
-	Absolute   any                     `json:"atol"`
-	Runs       int                     `json:"runs"`
+	Shared     map[string]expression   `json:"shared"`
+}
+
+// callArguments are what the kernel gets, and what results are compared with.
+type callArguments struct {
+	Arguments []recorded           `json:"arguments"`
+	Constants map[string]*recorded `json:"constants"`
+	Textures  []string             `json:"textures"`
+	Answer    []*recorded          `json:"answer"`
+	Verify    bool                 `json:"verify"`
+	Absolute  any                  `json:"atol"`
+}
+
+type callObjective struct {
+	Metrics   map[string]expression `json:"metrics"`
+	Objective any                   `json:"objective"`
+	Higher    *bool                 `json:"higher"` // whether more of it is better
 }
 
 // expression is one of pawl's, or a gap with what stood in the script.
@@ -104,7 +122,7 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &description{entry: c.Kernel, recorded: folder}
+	d := &description{entry: c.Kernel, contents: contents{recorded: folder}}
 	if d.backend, err = c.language(source); err != nil {
 		return nil, err
 	}
@@ -133,17 +151,17 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 	if d.backend == kernels.Host && strings.Contains(source, `extern "C"`) {
 		d.source = strings.TrimSuffix(d.source, filepath.Ext(d.source)) + ".cpp"
 	}
-	d.takeFlags(c, source, names)
-	d.takeArguments(c, source)
-	d.takeConstants(c)
-	d.takeObjective(c)
+	d.takeFlags(c.callSource, source, names)
+	d.takeArguments(c.callArguments, source)
+	d.takeConstants(c.Constants)
+	d.takeObjective(c.callObjective)
 	d.takeRest(c)
 	d.takeUnrolling(source)
 	prepared := d.withC(source)
 	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
 	folders := slices.DeleteFunc(append([]string{beside}, c.Folders...), func(f string) bool { return f == "" })
 	d.addIncludes(source, folders...)
-	d.takeOtherSources(c)
+	d.takeOtherSources(c.Source.Paths)
 	return d, d.takeReference(c, calls, prepared)
 }
 
@@ -154,7 +172,7 @@ func (d *description) takeParameter(pair [2]any, first map[string]any) error {
 }
 
 // blockNames are the parameters that say how large a block of threads is.
-func (c call) blockNames() []string {
+func (c callLaunch) blockNames() []string {
 	names := []string{"block_size_x", "block_size_y", "block_size_z"}
 	copy(names, c.BlockNames)
 	return names
@@ -169,7 +187,8 @@ func (d *description) sizeNamed(axis string, n int64) string {
 
 // launch returns the formulas of grid and block, as Kernel Tuner computes them: each size
 // divided by the product of its divisors, rounded up. Named makes a name of a number.
-func (c call) launch(d *description, names []string, named func(axis string, n int64) string) (grid, block []string) {
+func (c callLaunch) launch(d *description, names []string,
+	named func(axis string, n int64) string) (grid, block []string) {
 	for i, axis := range []string{"X", "Y", "Z"} {
 		tuned := d.tunes(names[i])
 		switch {
@@ -216,7 +235,7 @@ func (c call) launch(d *description, names []string, named func(axis string, n i
 	return grid, block
 }
 
-func (c call) sharedMemory(d *description) string {
+func (c callLaunch) sharedMemory(d *description) string {
 	for name, e := range c.Shared {
 		if name == "size" && e.Gap == "" {
 			return e.Text

@@ -114,9 +114,9 @@ func (p *problem) describe(source string) (*description, error) {
 		return nil, mistake("the kernel is in %q: pawl runs CUDA, C and C++", language)
 	}
 	d := &description{
-		entry:   p.Kernel.Name,
-		backend: kernels.CUDA,
-		source:  cleanName(filepath.Base(filepath.FromSlash(p.Kernel.File)), "kernel.cu"),
+		entry:    p.Kernel.Name,
+		backend:  kernels.CUDA,
+		contents: contents{source: cleanName(filepath.Base(filepath.FromSlash(p.Kernel.File)), "kernel.cu")},
 	}
 	if len(p.Kernel.TypeNames) > 0 || !identifier.MatchString(d.entry) {
 		d.entry, _, _ = strings.Cut(d.entry, "<")

@@ -24,24 +24,36 @@ type description struct {
 	// sizes are the dimensions of the only workload.
 	sizes []size
 	args  []argument
-	// grid, block and shared are formulas; empty on the host.
-	grid, block []string
-	shared      string
-	// reference launches the reference; empty where it is launched as the kernel is.
-	referenceGrid, referenceBlock []string
-	flags                         []string
+	launch
+	flags []string
 	// constants are the arguments that are variables of the source, which a reference takes as its last parameters.
 	constants []argument
 	// objective is a line of the manifest, referenceParams are its parameters: they change the work of a launch.
-	objective         string
-	referenceParams   []string
-	atol              string
+	objective       string
+	referenceParams []string
+	atol            string
+	contents
+	remarks
+}
+
+// launch has formulas; all are empty on the host.
+type launch struct {
+	grid, block []string
+	shared      string
+	// These launch the reference; empty where it is launched as the kernel is.
+	referenceGrid, referenceBlock []string
+}
+
+// contents are what stands beside the manifest.
+type contents struct {
 	source, reference string // file names
 	files             []kernels.File
 	arrays            []array
-	gaps, notes       []string
 	recorded          string // the folder of what the stand-in has recorded
 }
+
+// remarks are for whoever goes on with the manifest.
+type remarks struct{ gaps, notes []string }
 
 func (d *description) tunes(name string) bool {
 	return slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == name })
@@ -52,16 +64,16 @@ func (d *description) has(name string) bool {
 }
 
 // keep has what was recorded copied into the folder, and returns the file's name there.
-func (d *description) keep(name string, r recorded) string {
+func (c *contents) keep(name string, r recorded) string {
 	file := "data/" + name + ".npy"
-	d.arrays = append(d.arrays, array{file, filepath.Join(d.recorded, filepath.Base(r.File))})
+	c.arrays = append(c.arrays, array{file, filepath.Join(c.recorded, filepath.Base(r.File))})
 	return file
 }
 
 // lacks notes what could not be carried over of an argument.
-func (d *description) lacks(a *argument, format string, arguments ...any) {
+func (r *remarks) lacks(a *argument, format string, arguments ...any) {
 	a.gap = fmt.Sprintf(format, arguments...)
-	d.gap("%s", a.gap)
+	r.gap("%s", a.gap)
 }
 
 type parameter struct {
@@ -88,12 +100,12 @@ type argument struct {
 	file, answer, gap string
 }
 
-func (d *description) gap(format string, arguments ...any) {
-	d.gaps = append(d.gaps, strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " "))
+func (r *remarks) gap(format string, arguments ...any) {
+	r.gaps = append(r.gaps, strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " "))
 }
 
-func (d *description) note(format string, arguments ...any) {
-	d.notes = append(d.notes, fmt.Sprintf(format, arguments...))
+func (r *remarks) note(format string, arguments ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, arguments...))
 }
 
 func (d *description) manifest() string {
@@ -133,7 +145,9 @@ func (d *description) manifest() string {
 	for _, a := range d.args {
 		line("  - {%s}%s", a.yaml(), a.comment())
 	}
-	d.launch(line)
+	if d.backend == kernels.CUDA {
+		d.launch.write(line)
+	}
 	if d.atol != "" {
 		line("tolerance: {atol: %s, rtol: 1e-5} # as numpy.allclose has it", d.atol)
 	}
@@ -143,16 +157,13 @@ func (d *description) manifest() string {
 	return text.String()
 }
 
-func (d *description) launch(line func(string, ...any)) {
-	if d.backend != kernels.CUDA {
-		return
+func (l launch) write(line func(string, ...any)) {
+	line("launch:\n  grid: %s\n  block: %s", formulas(l.grid), formulas(l.block))
+	if l.shared != "" {
+		line("  shared: %s", quote(l.shared))
 	}
-	line("launch:\n  grid: %s\n  block: %s", formulas(d.grid), formulas(d.block))
-	if d.shared != "" {
-		line("  shared: %s", quote(d.shared))
-	}
-	if d.referenceGrid != nil {
-		line("  reference: {grid: %s, block: %s}", formulas(d.referenceGrid), formulas(d.referenceBlock))
+	if l.referenceGrid != nil {
+		line("  reference: {grid: %s, block: %s}", formulas(l.referenceGrid), formulas(l.referenceBlock))
 	}
 }
 
