@@ -45,13 +45,17 @@ type keys struct {
 	Include []document.Scalar                    `yaml:"include"`
 	Rivals  *document.Entries[[]document.Scalar] `yaml:"rivals"`
 	// Defines are compile-time constants computed from the dimensions.
-	Defines *document.Entries[document.Scalar] `yaml:"defines"`
-	// Minimize and Maximize say what is compared, Require what must hold of what was measured.
+	Defines  *document.Entries[document.Scalar] `yaml:"defines"`
+	Compared comparedKeys                       `yaml:",inline"`
+	// ArchSpecific is true, or the one architecture that the kernel is for.
+	ArchSpecific document.Scalar `yaml:"arch_specific"`
+}
+
+// comparedKeys say what points are compared by, and what must hold of what was measured.
+type comparedKeys struct {
 	Minimize document.Scalars  `yaml:"minimize"`
 	Maximize document.Scalar   `yaml:"maximize"`
 	Require  []document.Scalar `yaml:"require"`
-	// ArchSpecific is true, or the one architecture that the kernel is for.
-	ArchSpecific document.Scalar `yaml:"arch_specific"`
 }
 
 type section struct {
@@ -233,7 +237,7 @@ func (m *manifest) has(backend Backend) bool {
 func override(to, from reflect.Value) {
 	for i := range from.NumField() {
 		switch given := from.Field(i).Interface().(type) {
-		case keys:
+		case keys, comparedKeys:
 			override(to.Field(i), from.Field(i))
 		case document.Scalar:
 			if given.Text != "" {

@@ -124,14 +124,14 @@ func (m Metric) Quantity() Quantity {
 
 // objectives compiles what is compared and what must hold.
 func (b *builder) objectives() error {
-	texts := b.keys.Minimize
-	maximize := b.keys.Maximize.Text != ""
+	compared := b.keys.Compared
+	texts, maximize := compared.Minimize, compared.Maximize.Text != ""
 	if maximize {
 		if len(texts) > 0 {
-			return b.keys.Maximize.At.Errorf("minimize and maximize exclude each other: minimize 1 / (…) is the same as to " +
-				"maximize it")
+			return compared.Maximize.At.Errorf("minimize and maximize exclude each other: minimize 1 / (…) is the same as " +
+				"to maximize it")
 		}
-		texts = document.Scalars{b.keys.Maximize}
+		texts = document.Scalars{compared.Maximize}
 	}
 	known, scope, err := b.measured()
 	if err != nil {
@@ -155,7 +155,7 @@ func (b *builder) objectives() error {
 		o.Unit = b.unit(o)
 		b.kernel.Objectives = append(b.kernel.Objectives, o)
 	}
-	for _, text := range b.keys.Require {
+	for _, text := range compared.Require {
 		condition, measured, err := b.formula(scope, known, text, space.Condition)
 		if err != nil {
 			return err

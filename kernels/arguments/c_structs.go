@@ -63,15 +63,10 @@ func (r Reader) structArgument(entry Entry) (Argument, error) {
 		return a, at.Errorf("argument %s has no shape, so it is passed by value: out, inout, scratch and align belong to "+
 			"buffers", a.Name)
 	}
-	if err := r.role(&a,
-		Entry{
-			Name:    entry.Name,
-			Out:     entry.Out,
-			Inout:   entry.Inout,
-			Scratch: entry.Scratch,
-			Symbol:  entry.Symbol,
-			Fill:    fillEntry{kind: document.Scalar{Text: StructFill}},
-		}); err != nil {
+	role := Entry{
+		Name: entry.Name, RoleEntry: entry.RoleEntry, Fill: fillEntry{kind: document.Scalar{Text: StructFill}},
+	}
+	if err := r.role(&a, role); err != nil {
 		return a, err
 	}
 	if err := r.fields(&a, entry); err != nil {

@@ -17,12 +17,8 @@ type Entry struct {
 	Families []document.Scalar `yaml:"families"`
 	Large    document.Scalar   `yaml:"large"`
 	Range    []document.Scalar `yaml:"range"`
-	Out      bool              `yaml:"out"`
-	// Inout, Init, Scratch, Symbol and Tolerance: see role.go.
-	Inout     bool            `yaml:"inout"`
-	Init      document.Scalar `yaml:"init"`
-	Scratch   bool            `yaml:"scratch"`
-	Symbol    document.Scalar `yaml:"symbol"`
+	// RoleEntry is in role.go.
+	RoleEntry `yaml:",inline"`
 	Tolerance *ToleranceEntry `yaml:"tolerance"`
 	Texture   ast.Node        `yaml:"texture"`
 	// Fields make a structure of it: see c_structs.go.

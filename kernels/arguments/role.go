@@ -16,6 +16,15 @@ import (
 //   - scratch: written and read by the kernel, and by nobody else. It is poisoned.
 //   - symbol: a variable of the source, such as constant memory, in place of a parameter.
 
+// RoleEntry is what the manifest says of that.
+type RoleEntry struct {
+	Out     bool            `yaml:"out"`
+	Inout   bool            `yaml:"inout"`
+	Init    document.Scalar `yaml:"init"`
+	Scratch bool            `yaml:"scratch"`
+	Symbol  document.Scalar `yaml:"symbol"`
+}
+
 // Restored says that what the kernel writes must be given its content before every launch.
 func (a Argument) Restored() bool { return a.Inout || a.Init != nil }
 
