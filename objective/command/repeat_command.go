@@ -36,6 +36,20 @@ const (
 // those that other tools use.
 type Measurement struct {
 	Command string `json:"command"`
+	Figures
+	Times    []float64 `json:"times"`
+	Codes    []int     `json:"exit_codes"`
+	Warmup   int       `json:"warmup"`
+	Warnings []string  `json:"warnings,omitempty"`
+	// Ratio is how many times as long as the fastest of several commands it takes, with its interval; nil for that one.
+	Ratio         *float64        `json:"ratio,omitempty"`
+	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
+
+	users, systems []float64
+}
+
+// Figures are what the times of all runs say.
+type Figures struct {
 	// Median has a bootstrap interval of 95 %, which few runs leave open.
 	Median   float64        `json:"median"`
 	Interval stats.Interval `json:"interval"`
@@ -52,16 +66,7 @@ type Measurement struct {
 	Variation float64 `json:"variation"`
 	Drift     float64 `json:"drift"`
 	// Outliers is how many runs are far slower than the others.
-	Outliers int       `json:"outliers"`
-	Times    []float64 `json:"times"`
-	Codes    []int     `json:"exit_codes"`
-	Warmup   int       `json:"warmup"`
-	Warnings []string  `json:"warnings,omitempty"`
-	// Ratio is how many times as long as the fastest of several commands it takes, with its interval; nil for that one.
-	Ratio         *float64        `json:"ratio,omitempty"`
-	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
-
-	users, systems []float64
+	Outliers int `json:"outliers"`
 }
 
 // Run runs commands again and again. Every round runs each once, and begins with another than the round before, so

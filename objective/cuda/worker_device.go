@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,12 +16,7 @@ import (
 // Device runs CUDA kernels inside a worker process. It keeps the context, the
 // problems and the right answers from one trial to the next.
 type Device struct {
-	context    *driver.Context
-	attributes driver.Attributes
-	stream     driver.Stream
-	support    *support
-	watch      *watch
-	events     [2]driver.Event
+	equipment
 
 	source  inputs.Source
 	modules map[string]driver.Module // the reference and the kernel under test
@@ -49,55 +43,6 @@ var _ worker.Device = (*Device)(nil)
 // The parent has chosen the GPU: it is the only one that this process sees.
 func NewDevice() worker.Device {
 	return &Device{modules: map[string]driver.Module{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
-}
-
-// open makes the context, on the thread that all requests are served on.
-func (d *Device) open(supportPath string) error {
-	library, err := driver.Open()
-	if err != nil {
-		return err
-	}
-	devices, err := library.Devices()
-	if err != nil {
-		return err
-	}
-	if len(devices) == 0 {
-		return fmt.Errorf("%w: no GPU is visible in the worker", driver.ErrNoDriver)
-	}
-	if d.attributes, err = devices[0].Attributes(); err != nil {
-		return err
-	}
-	// The management library takes as long to open as the context: both at once.
-	opened := make(chan *watch, 1)
-	go func() { opened <- newWatch(d.attributes.UUID) }()
-	if d.context, err = devices[0].Use(); err != nil {
-		return err
-	}
-	d.watch = <-opened
-	return d.equip(supportPath)
-}
-
-// equip makes what every measurement needs.
-func (d *Device) equip(supportPath string) (err error) {
-	if d.stream, err = d.context.NewStream(); err != nil {
-		return err
-	}
-	for i := range d.events {
-		if d.events[i], err = d.context.NewEvent(); err != nil {
-			return err
-		}
-	}
-	if supportPath == "" {
-		return errors.New("the machine that compiled this has no nvcc for the worker's own code")
-	}
-	image, err := os.ReadFile(supportPath)
-	if err != nil {
-		return fmt.Errorf("the support code: %w", err)
-	}
-	if d.support, err = newSupport(d.context, d.stream, image); err != nil {
-		return fmt.Errorf("the support code: %w", explainModule(err))
-	}
-	return nil
 }
 
 // explainModule adds what to do about a module that the driver refuses.

@@ -14,9 +14,25 @@ import (
 // PointMeasurement is a single point, measured alone in several processes. Times are
 // milliseconds.
 type PointMeasurement struct {
-	Kernel       string         `json:"kernel"`
-	Workload     string         `json:"workload"`
-	Point        space.Point    `json:"point"`
+	Kernel   string      `json:"kernel"`
+	Workload string      `json:"workload"`
+	Point    space.Point `json:"point"`
+	Figures
+	// Resources is what the compiler says that the point needs, Conditions the
+	// state of the device.
+	Resources   *objective.Resources  `json:"resources,omitempty"`
+	Conditions  *worker.Conditions    `json:"conditions,omitempty"`
+	Rounds      [][]float64           `json:"rounds"`
+	Batch       int                   `json:"batch"`
+	Binary      string                `json:"binary"`
+	Environment objective.Environment `json:"environment"`
+	Measured    time.Time             `json:"measured"`
+	// Evidence is what the point has passed before it was measured.
+	Evidence *check.Evidence `json:"-"`
+}
+
+// Figures are what the samples say.
+type Figures struct {
 	Milliseconds float64        `json:"milliseconds"`
 	Interval     stats.Interval `json:"interval"`
 	// CV is the standard deviation of all samples over their mean; Variation is
@@ -35,17 +51,6 @@ type PointMeasurement struct {
 	Gigaflops float64 `json:"gigaflops,omitempty"`
 	Gigabytes float64 `json:"gigabytes,omitempty"`
 	Roofline  float64 `json:"roofline,omitempty"`
-	// Resources is what the compiler says that the point needs, Conditions the
-	// state of the device.
-	Resources   *objective.Resources  `json:"resources,omitempty"`
-	Conditions  *worker.Conditions    `json:"conditions,omitempty"`
-	Rounds      [][]float64           `json:"rounds"`
-	Batch       int                   `json:"batch"`
-	Binary      string                `json:"binary"`
-	Environment objective.Environment `json:"environment"`
-	Measured    time.Time             `json:"measured"`
-	// Evidence is what the point has passed before it was measured.
-	Evidence *check.Evidence `json:"-"`
 }
 
 // MeasurePoint checks a point in full and measures it in so many fresh processes. A failure
