@@ -15,7 +15,7 @@ func testRoundsOnOtherWorkloadsComeBack(t *testing.T, e testEngine) {
 	place := e.place(t)
 	store := e.open(t, place)
 	workloads := []WorkloadFacts{{"small", "N=1"}, {"large", "N=9"}}
-	id, err := store.Create(t.Context(), Study{Kernel: "k", Workload: "small", Workloads: workloads})
+	id, err := store.Create(t.Context(), Study{Subject: Subject{Kernel: "k", Workload: "small"}, Workloads: workloads})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func same(t *testing.T, a *Store, first int64, b *Store, second int64) {
 func testCopies(t *testing.T, e testEngine) {
 	from, to := e.open(t, e.place(t)), e.open(t, e.place(t))
 	record(t, from)
-	if _, err := to.Create(t.Context(), Study{Kernel: "another"}); err != nil {
+	if _, err := to.Create(t.Context(), Study{Subject: Subject{Kernel: "another"}}); err != nil {
 		t.Fatal(err)
 	}
 	copied, err := from.Copy(t.Context(), 2, to)

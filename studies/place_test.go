@@ -10,7 +10,7 @@ import (
 func TestACommandFindsThePlace(t *testing.T) {
 	everything := Place{Out: "o", DB: "d.db", Policy: "p.yaml", Baseline: "b.json", Farm: "f"}
 	server := Place{DB: "postgres://u:secret@h:5/d?sslmode=require&user=é&password=secret"}
-	dashes := Study{Origin: "k", Workload: "it's", Backend: "host", Place: Place{Out: "--", DB: "-x"}}
+	dashes := Study{Subject: Subject{Origin: "k", Workload: "it's", Backend: "host"}, Place: Place{Out: "--", DB: "-x"}}
 	for want, got := range map[string]string{
 		"pawl apply 3": Place{}.Pawl("apply", 3),
 		"pawl tune":    Place{Out: DefaultOut, Baseline: DefaultBaseline}.Pawl("tune"),

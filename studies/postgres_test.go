@@ -172,7 +172,7 @@ func TestRights(t *testing.T) {
 		`GRANT SELECT, INSERT, UPDATE ON studies, trials, rounds, gatings, across, profiles TO searcher;
 		GRANT SELECT ON ALL TABLES IN SCHEMA public TO searcher, reader`)
 	written := testEngines["postgres"].open(t, searcher)
-	id, err := written.Create(t.Context(), Study{Kernel: "own"})
+	id, err := written.Create(t.Context(), Study{Subject: Subject{Kernel: "own"}})
 	if err != nil || recordTrials(written.Recorder(id), 0, 2) != nil {
 		t.Fatal(id, err)
 	}

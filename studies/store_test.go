@@ -76,7 +76,8 @@ func examplePoint(n int) space.Point {
 
 func exampleStudy() Study {
 	return Study{
-		Kernel: "k", Origin: "./k", Workload: "w", Dims: "N=1", Backend: "host", Sampler: "tpe", Seed: math.MaxUint64,
+		Subject: Subject{Kernel: "k", Origin: "./k", Workload: "w", Dims: "N=1", Backend: "host"},
+		Sampler: "tpe", Seed: math.MaxUint64,
 		Fingerprint: "f", Source: "s",
 		Space: SpaceFacts{
 			Params: []ParamFacts{

@@ -24,14 +24,9 @@ const (
 // Study is the head of a study: what was tuned, where and how.
 type Study struct {
 	ID int64 `json:"id"`
-	// Kernel is the kernel's name and Origin how the user named it.
-	Kernel   string `json:"kernel"`
-	Origin   string `json:"origin"`
-	Workload string `json:"workload"`
-	Dims     string `json:"dims"`
-	Backend  string `json:"backend"`
-	Sampler  string `json:"sampler"`
-	Seed     uint64 `json:"seed"`
+	Subject
+	Sampler string `json:"sampler"`
+	Seed    uint64 `json:"seed"`
 	// Workloads are all that the kernel had.
 	Workloads []WorkloadFacts `json:"workloads,omitempty"`
 	// Fingerprint identifies the space, Source the kernel's files.
@@ -49,17 +44,32 @@ type Study struct {
 	trial.Conclusion
 	// Roofline is the best that the device can do.
 	Roofline objective.Roofline `json:"roofline"`
-	// Note is what a person has written about it, Applied when its winner was and on which branch, and Rivals what
-	// programs took, in milliseconds, that were measured beside that.
-	Note    string             `json:"note,omitempty"`
-	Applied string             `json:"applied,omitempty"`
-	Rivals  map[string]float64 `json:"rivals,omitempty"`
+	Annotations
 	// Rounds counts the rounds of the confirmation; List alone fills it in.
 	Rounds int `json:"-"`
 	// Place is where it was read from.
 	Place Place `json:"-"`
 	// Damaged says what is wrong with a study that cannot be read; nothing else but its number is known then.
 	Damaged string `json:"damaged,omitempty"`
+}
+
+// Subject is what was tuned.
+type Subject struct {
+	// Kernel is the kernel's name and Origin how the user named it.
+	Kernel   string `json:"kernel"`
+	Origin   string `json:"origin"`
+	Workload string `json:"workload"`
+	Dims     string `json:"dims"`
+	Backend  string `json:"backend"`
+}
+
+// Annotations are what became of a study since.
+type Annotations struct {
+	// Note is what a person has written about it, Applied when its winner was and on which branch, and Rivals what
+	// programs took, in milliseconds, that were measured beside that.
+	Note    string             `json:"note,omitempty"`
+	Applied string             `json:"applied,omitempty"`
+	Rivals  map[string]float64 `json:"rivals,omitempty"`
 }
 
 // Of reports whether the study can be read and is of a kernel's workload as they are now: the
@@ -196,11 +206,11 @@ func (s *Store) Finish(ctx context.Context, id int64, end trial.Conclusion) erro
 	return nil
 }
 
-// Annotate records what became of a study since: its note, when it was applied, and its rivals.
-func (s *Store) Annotate(ctx context.Context, study Study) error {
-	changed := columns{{"note", &study.Note}, {"applied", &study.Applied}, {"rivals", asJSON{&study.Rivals}}}
-	if _, err := s.update(ctx, study.ID, studyRow(study.ID), changed, ""); err != nil {
-		return fmt.Errorf("annotating study %d: %w", study.ID, err)
+// Annotate records what became of a study since, in the place of what was recorded before.
+func (s *Store) Annotate(ctx context.Context, id int64, a Annotations) error {
+	changed := columns{{"note", &a.Note}, {"applied", &a.Applied}, {"rivals", asJSON{&a.Rivals}}}
+	if _, err := s.update(ctx, id, studyRow(id), changed, ""); err != nil {
+		return fmt.Errorf("annotating study %d: %w", id, err)
 	}
 	return nil
 }

@@ -19,10 +19,10 @@ var usual = Options{
 // A command line, its record and the command that is made of the record say the
 // same, and a resumed study takes what defines it from there.
 func TestOptionsSurviveTheRecord(t *testing.T) {
-	cuda := Study{ID: 4, Kernel: "k", Origin: "my kernel", Workload: "w", Backend: "cuda"}
-	host := Study{ID: 4, Kernel: "k", Origin: "./k", Workload: "w", Backend: "host"}
-	replay := Study{ID: 4, Kernel: "k", Origin: "k.json", Workload: "w", Backend: "replay"}
-	ask := Study{ID: 4, Kernel: "k", Origin: "k.yaml", Workload: "w", Backend: "ask"}
+	cuda := Study{ID: 4, Subject: Subject{Kernel: "k", Origin: "my kernel", Workload: "w", Backend: "cuda"}}
+	host := Study{ID: 4, Subject: Subject{Kernel: "k", Origin: "./k", Workload: "w", Backend: "host"}}
+	replay := Study{ID: 4, Subject: Subject{Kernel: "k", Origin: "k.json", Workload: "w", Backend: "replay"}}
+	ask := Study{ID: 4, Subject: Subject{Kernel: "k", Origin: "k.yaml", Workload: "w", Backend: "ask"}}
 	short, cold := usual, usual
 	elsewhere := usual
 	elsewhere.Device = "a simulator"
@@ -103,14 +103,18 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 // A record is not resumed by a search on this machine.
 func TestResume(t *testing.T) {
 	other := Place{Out: "other"}
+	ask := Study{Subject: Subject{Backend: Ask, Origin: "x", Workload: "w"}, Place: other}
+	ask.Options.Device = "a b"
 	for want, s := range map[string]Study{
-		"pawl tune ./a --workload small --resume --backend host":   {Backend: "host", Origin: "./a", Workload: "small"},
-		"pawl tune a --workload small --resume --out other":        {Backend: "cuda", Origin: "a", Workload: "small", Place: other},
-		"pawl tune --backend replay --record record.json --resume": {Backend: Replay, Origin: "record.json"},
-		"pawl ask space.yaml --workload default --resume":          {Backend: Ask, Origin: "space.yaml", Workload: "default"},
-		"pawl ask x --workload w --resume --device 'a b' --out other": {
-			Backend: Ask, Origin: "x", Workload: "w", Place: other, Options: Options{Definition: Definition{Device: "a b"}},
-		},
+		"pawl tune ./a --workload small --resume --backend host": {
+			Subject: Subject{Backend: "host", Origin: "./a", Workload: "small"}},
+		"pawl tune a --workload small --resume --out other": {
+			Subject: Subject{Backend: "cuda", Origin: "a", Workload: "small"}, Place: other},
+		"pawl tune --backend replay --record record.json --resume": {
+			Subject: Subject{Backend: Replay, Origin: "record.json"}},
+		"pawl ask space.yaml --workload default --resume": {
+			Subject: Subject{Backend: Ask, Origin: "space.yaml", Workload: "default"}},
+		"pawl ask x --workload w --resume --device 'a b' --out other": ask,
 	} {
 		if got := s.Resume(); got != want {
 			t.Errorf("%s, want %s", got, want)

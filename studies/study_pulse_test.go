@@ -14,7 +14,7 @@ func testPulse(t *testing.T, e testEngine) {
 	if _, err := store.Pulse(ctx, 1); !errors.Is(err, ErrNoStudy) {
 		t.Errorf("no study: %v", err)
 	}
-	id, err := store.Create(ctx, Study{Kernel: "scale"})
+	id, err := store.Create(ctx, Study{Subject: Subject{Kernel: "scale"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func testPulse(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	changes("ended", Pulse{Trials: 3, Finished: 1, Failed: 1, Ended: trial.TrialsDone, Elapsed: 7})
-	if err := store.Annotate(ctx, Study{ID: id, Note: "odd"}); err != nil {
+	if err := store.Annotate(ctx, id, Annotations{Note: "odd"}); err != nil {
 		t.Fatal(err)
 	}
 	changes("a note", Pulse{Trials: 3, Finished: 1, Failed: 1, Ended: trial.TrialsDone, Elapsed: 7})
@@ -92,21 +92,20 @@ func testAnnotationsAndDeletion(t *testing.T, e testEngine) {
 	var kept [2]int64
 	for i := range kept {
 		var err error
-		if kept[i], err = store.Create(ctx, Study{Kernel: "scale", Seed: 7}); err != nil {
+		if kept[i], err = store.Create(ctx, Study{Subject: Subject{Kernel: "scale"}, Seed: 7}); err != nil {
 			t.Fatal(err)
 		}
 		if err := store.Recorder(kept[i]).Started(trial.Trial{Point: examplePoint(1)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := Study{ID: kept[0], Note: "it's odd", Applied: "2026-01-02", Rivals: map[string]float64{"vendor": 0.5}}
-	if err := store.Annotate(ctx, want); err != nil {
+	want := Annotations{Note: "it's odd", Applied: "2026-01-02", Rivals: map[string]float64{"vendor": 0.5}}
+	if err := store.Annotate(ctx, kept[0], want); err != nil {
 		t.Fatal(err)
 	}
 	again := e.open(t, place) // digests are compared
 	got, err := again.Study(ctx, kept[0])
-	if err != nil || got.Note != want.Note || got.Applied != want.Applied || !reflect.DeepEqual(got.Rivals, want.Rivals) ||
-		got.Seed != 7 {
+	if err != nil || !reflect.DeepEqual(got.Annotations, want) || got.Seed != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	unlock, err := again.Lock(kept[0])

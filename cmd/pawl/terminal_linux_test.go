@@ -130,7 +130,7 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := console.NewDisplay(term.screen)
-	d.Begin(studies.Study{Kernel: "k"}, trial.Past{}, pool)
+	d.Begin(studies.Study{Subject: studies.Subject{Kernel: "k"}}, trial.Past{}, pool)
 	within(t, "the display", func() {
 		var wait sync.WaitGroup
 		for writer := range 4 {

@@ -107,8 +107,9 @@ func (b *bench) write(name, content string) {
 func (b *bench) study(winner string, rounds int, change func(*studies.Study)) int64 {
 	b.t.Helper()
 	study := studies.Study{
-		Kernel: "scale", Origin: b.folder, Workload: "small", Dims: "N=400", Backend: kernels.Host, Sampler: "grid",
-		Source: b.digest,
+		Subject: studies.Subject{Kernel: "scale", Origin: b.folder, Workload: "small", Dims: "N=400", Backend: kernels.Host},
+		Sampler: "grid",
+		Source:  b.digest,
 		Space: studies.SpaceFacts{Params: []studies.ParamFacts{
 			{Name: "WASTE", Values: []string{"0", "1"}, Default: "1", Ordered: true},
 			{Name: "WRONG", Values: []string{"0", "1"}, Default: "0", Ordered: true},

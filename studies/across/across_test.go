@@ -212,8 +212,8 @@ func TestNothingToMeasureElsewhere(t *testing.T) {
 	defer store.Close()
 	id, err := store.Create(t.Context(),
 		studies.Study{
-			Kernel: "scale",
-			Space:  studies.SpaceFacts{Params: []studies.ParamFacts{{Name: "A", Values: []string{"1"}, Default: "1"}}},
+			Subject: studies.Subject{Kernel: "scale"},
+			Space:   studies.SpaceFacts{Params: []studies.ParamFacts{{Name: "A", Values: []string{"1"}, Default: "1"}}},
 		})
 	if err != nil {
 		t.Fatal(err)

@@ -100,11 +100,13 @@ func newBench(t *testing.T, f finding) *bench {
 		t.Fatal(err)
 	}
 	study := studies.Study{
-		Kernel:   "scale",
-		Origin:   b.folder,
-		Workload: "small",
-		Backend:  kernels.Host,
-		Created:  time.Unix(1e9, 0),
+		Subject: studies.Subject{
+			Kernel:   "scale",
+			Origin:   b.folder,
+			Workload: "small",
+			Backend:  kernels.Host,
+		},
+		Created: time.Unix(1e9, 0),
 	}
 	study.Ended = trial.TrialsDone
 	study.Environment.Device = "a test"

@@ -155,10 +155,12 @@ func compileSuggestion(t *testing.T, k *kernels.Kernel, w kernels.Workload, buil
 	}
 	folder := materialise(t, k)
 	study := studies.Study{
-		ID:          1,
-		Kernel:      k.Name,
-		Workload:    w.Name,
-		Backend:     k.Backend,
+		ID: 1,
+		Subject: studies.Subject{
+			Kernel:   k.Name,
+			Workload: w.Name,
+			Backend:  k.Backend,
+		},
 		Space:       studies.NewSpaceFacts(pool),
 		Environment: objective.Environment{Build: build},
 	}

@@ -18,10 +18,12 @@ import (
 
 func head(id int64, kernel, workload, backend, device string) studies.Study {
 	return studies.Study{
-		ID:          id,
-		Kernel:      kernel,
-		Workload:    workload,
-		Backend:     backend,
+		ID: id,
+		Subject: studies.Subject{
+			Kernel:   kernel,
+			Workload: workload,
+			Backend:  backend,
+		},
 		Environment: objective.Environment{Device: device},
 	}
 }

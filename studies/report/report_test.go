@@ -41,9 +41,11 @@ func point(t testing.TB, text string) space.Point {
 func exampleStudy(t testing.TB) studies.Study {
 	t.Helper()
 	return studies.Study{
-		ID: 7, Kernel: "scale", Origin: "./scale", Workload: "small", Dims: "N=1000", Backend: "host", Sampler: "tpe",
-		Seed:   1,
-		Source: "0123456789abcdef",
+		ID:      7,
+		Subject: studies.Subject{Kernel: "scale", Origin: "./scale", Workload: "small", Dims: "N=1000", Backend: "host"},
+		Sampler: "tpe",
+		Seed:    1,
+		Source:  "0123456789abcdef",
 		Space: studies.SpaceFacts{
 			Params: []studies.ParamFacts{
 				{Name: "BLOCK", Values: []string{"16", "32", "64"}, Default: "16", Ordered: true},

@@ -22,7 +22,7 @@ func TestTimeAgainstSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	study.Rivals = map[string]float64{"vendor's": 5}
-	if err := store.Annotate(t.Context(), study); err != nil {
+	if err := store.Annotate(t.Context(), large, study.Annotations); err != nil {
 		t.Fatal(err)
 	}
 	summary, _, err := Publish(t.Context(), store, out, large)

@@ -44,5 +44,5 @@ func (r *Result) Record(ctx context.Context, store *studies.Store, id int64) err
 			study.Rivals[s.Name] = s.Milliseconds
 		}
 	}
-	return store.Annotate(ctx, study)
+	return store.Annotate(ctx, study.ID, study.Annotations)
 }

@@ -14,7 +14,8 @@ func TestWhatIsRememberedIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := func(id int64, workload, device string) pastStudy {
-		return pastStudy{Study: studies.Study{ID: id, Workload: workload, Environment: objective.Environment{Device: device}}}
+		return pastStudy{Study: studies.Study{ID: id, Subject: studies.Subject{Workload: workload},
+			Environment: objective.Environment{Device: device}}}
 	}
 	here := on(9, "small", "NVIDIA H200").Study
 	here.Sampler, here.First = "auto", []space.Point{point}

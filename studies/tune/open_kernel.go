@@ -149,9 +149,10 @@ func describeKernel(t devices.Target, device objective.Environment,
 	roofline objective.Roofline) (head studies.Study, err error) {
 	k := t.Kernel
 	head = studies.Study{
-		Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
-		Workloads: studies.NewWorkloadFacts(k),
-		Backend:   device.Backend, Environment: device, Roofline: roofline,
+		Subject: studies.Subject{
+			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Backend: device.Backend,
+		},
+		Workloads: studies.NewWorkloadFacts(k), Environment: device, Roofline: roofline,
 	}
 	if head.Source, err = k.Digest(); err != nil {
 		return head, err
@@ -208,8 +209,8 @@ func openReplay(o Options) (*subject, error) {
 		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()),
 		evaluator: replay.NewEvaluator(recorded, o.Study.Seed),
 		head: studies.Study{
-			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
-			Backend: Replay, Source: "record " + path, Environment: record.Environment,
+			Subject: studies.Subject{Kernel: record.Kernel, Origin: path, Workload: record.Workload, Backend: Replay},
+			Source:  "record " + path, Environment: record.Environment,
 		},
 	}, nil
 }
@@ -227,7 +228,9 @@ func openSpace(ctx context.Context, o Options) (*subject, error) {
 	return &subject{
 		pool: pool, space: studies.NewSpaceFacts(pool),
 		head: studies.Study{
-			Kernel: name, Origin: escape.File(o.Kernel), Workload: cmp.Or(o.Study.Workload, "default"), Backend: studies.Ask,
+			Subject: studies.Subject{
+				Kernel: name, Origin: escape.File(o.Kernel), Workload: cmp.Or(o.Study.Workload, "default"), Backend: studies.Ask,
+			},
 			Source: "space " + points.Fingerprint(),
 			Environment: objective.Environment{
 				Backend: studies.Ask, Device: cmp.Or(o.Study.Device, "an unnamed device"), Cores: runtime.NumCPU(),

@@ -39,10 +39,12 @@ func exampleStore(t *testing.T) string {
 	for range 2 {
 		id, err := store.Create(t.Context(),
 			studies.Study{
-				Kernel:      "k",
-				Workload:    "w",
-				Dims:        "N=1",
-				Backend:     "cuda",
+				Subject: studies.Subject{
+					Kernel:   "k",
+					Workload: "w",
+					Dims:     "N=1",
+					Backend:  "cuda",
+				},
 				Environment: objective.Environment{Backend: "cuda", Device: "H200"},
 			})
 		if err != nil {

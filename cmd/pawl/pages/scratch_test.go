@@ -36,7 +36,8 @@ func database(t testing.TB) (string, *studies.Store) {
 // head describes a study of four parameters.
 func head(kernel, workload, device string) studies.Study {
 	s := studies.Study{
-		Kernel: kernel, Origin: kernel, Workload: workload, Dims: "N=1000", Backend: "host", Sampler: "auto", Seed: 1,
+		Subject: studies.Subject{Kernel: kernel, Origin: kernel, Workload: workload, Dims: "N=1000", Backend: "host"},
+		Sampler: "auto", Seed: 1,
 		Source: "0123456789abcdef0123",
 		Environment: objective.Environment{
 			Backend:  "host",

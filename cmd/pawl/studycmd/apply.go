@@ -102,7 +102,7 @@ func (o *applyOptions) runApply(ctx context.Context, arguments []string) error {
 	case o.Manifest:
 		study.Applied += report.WithManifest
 	}
-	if err = errors.Join(store.Writable(), store.Annotate(ctx, study)); err == nil {
+	if err = errors.Join(store.Writable(), store.Annotate(ctx, study.ID, study.Annotations)); err == nil {
 		_, _, err = report.Publish(ctx, store, o.Out, study.ID) // the pages say so
 	}
 	if err != nil {

@@ -29,7 +29,7 @@ func noteCommand(env console.Environment) *cli.Command {
 			}
 			defer store.Close()
 			study.Note = strings.Join(arguments[1:], " ")
-			return store.Annotate(ctx, study)
+			return store.Annotate(ctx, study.ID, study.Annotations)
 		}),
 	}
 }
