@@ -53,18 +53,7 @@ type Entry struct {
 	Dims   string `json:"dims"`
 	Point  string `json:"point"`
 
-	Median    float64        `json:"median"`
-	Interval  stats.Interval `json:"interval"`
-	P50       float64        `json:"p50"`
-	P95       float64        `json:"p95"`
-	P99       float64        `json:"p99"`
-	Variation float64        `json:"variation"`
-	// Throughput is in flops per second and Bandwidth in bytes per second, by the
-	// manifest's formulas; 0 where it has none.
-	Throughput float64 `json:"throughput,omitempty"`
-	Bandwidth  float64 `json:"bandwidth,omitempty"`
-	Samples    Samples `json:"samples"`
-
+	Figures
 	Environment objective.Environment `json:"environment"`
 	// Source is the digest of the kernel's folder, Binary of its machine code.
 	Source string `json:"source"`
@@ -85,6 +74,21 @@ type Entry struct {
 	Archive string `json:"archive,omitempty"`
 }
 
+// Figures are samples, and what they say.
+type Figures struct {
+	Median    float64        `json:"median"`
+	Interval  stats.Interval `json:"interval"`
+	P50       float64        `json:"p50"`
+	P95       float64        `json:"p95"`
+	P99       float64        `json:"p99"`
+	Variation float64        `json:"variation"`
+	// Throughput is in flops per second and Bandwidth in bytes per second, by the
+	// manifest's formulas; 0 where it has none.
+	Throughput float64 `json:"throughput,omitempty"`
+	Bandwidth  float64 `json:"bandwidth,omitempty"`
+	Samples    Samples `json:"samples"`
+}
+
 // better reports whether an entry is faster than another one of the same sizes. It only
 // chooses what a candidate is measured beside: times of two days prove nothing.
 func (e Entry) better(than Entry) bool { return e.Dims == than.Dims && e.Median < than.Median }
@@ -93,7 +97,7 @@ func (e Entry) better(than Entry) bool { return e.Dims == than.Dims && e.Median 
 type Work struct{ Flops, Bytes float64 }
 
 // Summarise fills what follows from the samples.
-func (e *Entry) Summarise(samples [][]float64, work Work) {
+func (e *Figures) Summarise(samples [][]float64, work Work) {
 	all := slices.Concat(samples...)
 	side := gate.Describe(samples)
 	e.Samples = samples

@@ -80,8 +80,9 @@ func (s *scratch) write(name, text string) {
 func entry(kernel string, median float64) baseline.Entry {
 	return baseline.Entry{
 		Key: baseline.Key{Device: "D", Kernel: kernel, Workload: "small", Type: "f32"}, Origin: kernel, Dims: "N=1",
-		Point:  "B=1",
-		Median: median, P50: median, P95: median, P99: median, Samples: baseline.Samples{{median}},
+		Point: "B=1",
+		Figures: baseline.Figures{Median: median, P50: median, P95: median, P99: median,
+			Samples: baseline.Samples{{median}}},
 		Measured: clock(int(1000 * median)),
 	}
 }

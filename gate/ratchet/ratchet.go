@@ -95,10 +95,16 @@ type Options struct {
 	// Cost returns what a machine that was woken for the run has taken by now; nil where
 	// none was.
 	Cost func(now time.Time) *reporting.Cost
-	// Finished gets each result as soon as it is saved; Warn what a person must know about
-	// the whole run. Each may be nil.
-	Finished func(reporting.Result)
-	Warn     func(string)
+	// Observer may be nil.
+	Observer Observer
+}
+
+// Observer is told how a gate gets on.
+type Observer interface {
+	// Finished gets each result as soon as it is saved.
+	Finished(reporting.Result)
+	// Warn gets what a person must know about the whole run.
+	Warn(sentence string)
 }
 
 // run is a gate under way.
@@ -176,8 +182,8 @@ func (r *run) warn(sentence string) {
 		return
 	}
 	r.report.Warnings = append(r.report.Warnings, sentence)
-	if r.Warn != nil {
-		r.Warn(sentence)
+	if r.Observer != nil {
+		r.Observer.Warn(sentence)
 	}
 }
 
@@ -277,8 +283,8 @@ func (r *run) add(o outcome) error {
 			return err
 		}
 	}
-	if r.Finished != nil {
-		r.Finished(o.result)
+	if r.Observer != nil {
+		r.Observer.Finished(o.result)
 	}
 	return nil
 }
@@ -303,8 +309,8 @@ func (r *run) conclude() error {
 	if r.Base != "" && !r.Partial && r.report.Finished() {
 		for _, result := range r.vanished() {
 			r.report.Results = append(r.report.Results, result)
-			if r.Finished != nil {
-				r.Finished(result)
+			if r.Observer != nil {
+				r.Observer.Finished(result)
 			}
 		}
 	}

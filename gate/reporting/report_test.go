@@ -240,7 +240,8 @@ func TestTrend(t *testing.T) {
 		To:     2.5,
 	}
 	for range 3 {
-		events = append(events, loss.Event(baseline.Entry{Median: 2.5, Interval: stats.Interval{Low: 2.4, High: 2.6}}))
+		figures := baseline.Figures{Median: 2.5, Interval: stats.Interval{Low: 2.4, High: 2.6}}
+		events = append(events, loss.Event(baseline.Entry{Figures: figures}))
 	}
 	trends := Trends(events)
 	if len(trends) != 1 || len(trends[0].Events) != 43 || *trends[0].Events[42].Change != -0.25 ||

@@ -119,11 +119,7 @@ func (o *options) runGate(ctx context.Context, kernels []string) error {
 		Within: o.budget, Shard: o.shard, Join: o.join,
 		Partial: len(kernels) > 0 || o.Workload != "", Backend: o.Backend,
 		DryRun: o.dryRun || o.At != "", Strict: o.failUndecided, Flags: o.repeated(), Exit: gateCode,
-		Cost: runner.FromEnvironment(o.Getenv, o.Notice).Until,
-		Finished: func(s reporting.Result) {
-			fmt.Fprintf(o.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
-		},
-		Warn: func(sentence string) { fmt.Fprintf(o.Stderr, "pawl: %s\n", escape.Line(sentence)) },
+		Cost: runner.FromEnvironment(o.Getenv, o.Notice).Until, Observer: o,
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -138,6 +134,14 @@ func (o *options) runGate(ctx context.Context, kernels []string) error {
 	}
 	return console.Answered(r.Exit)
 }
+
+// Finished prints a result.
+func (o *options) Finished(s reporting.Result) {
+	fmt.Fprintf(o.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
+}
+
+// Warn prints what a person must know about the whole run.
+func (o *options) Warn(sentence string) { o.Notice(escape.Line(sentence)) }
 
 // problem tells a job why nothing was compared, on its page and by a report that the comment is made
 // from. At a desk the error is enough, and the report of the last run stays.
