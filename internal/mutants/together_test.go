@@ -12,35 +12,37 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/kernels/includes"
 )
 
-// together is how many mutants are compiled in one unit: nvcc takes as long to read the toolkit's headers as to compile
+// most is how many mutants are compiled in one unit: nvcc takes as long to read the toolkit's headers as to compile
 // a mutant.
-const together = 16
+const most = 12
 
-// chunks are mutants of one kernel that may be compiled together: sources for the same macros.
+// chunks are mutants of one kernel that may be compiled together: sources for the same workload's constants, and for
+// the same manifest.
 func chunks(list []Mutant) (chunks [][]Mutant) {
-	at := map[string][]Mutant{}
+	together := map[string][]Mutant{}
 	var order []string
 	for _, m := range list {
-		key := m.Workload + "\n" + m.At
-		if m.File != "" { // a manifest is one for all that is compiled with it
+		key := m.Workload
+		if m.File == kernels.ManifestName {
 			key += "\n" + m.Name
 		}
-		if at[key] == nil {
+		if together[key] == nil {
 			order = append(order, key)
 		}
-		at[key] = append(at[key], m)
+		together[key] = append(together[key], m)
 	}
 	for _, key := range order {
-		chunks = slices.AppendSeq(chunks, slices.Chunk(at[key], together))
+		chunks = slices.AppendSeq(chunks, slices.Chunk(together[key], most))
 	}
 	return chunks
 }
 
-// differing compiles mutants in one unit with the right kernel, and returns those whose code differs from it. Where
-// the right kernel does not twice become the same code there, none can be told.
-func (l *lab) differing(t *testing.T, dir string, list []Mutant) (found []Mutant, err error) {
+// differing compiles mutants in one unit with the right kernel at each of their points, and returns those whose code
+// differs from it. Where the right kernel does not twice become the same code there, none can be told.
+func (l *lab) differing(t *testing.T, dir string, list []Mutant) ([]Mutant, error) {
 	k, err := kernels.Load(dir, list[0].Backend)
 	if err != nil {
 		return nil, err
@@ -53,42 +55,31 @@ func (l *lab) differing(t *testing.T, dir string, list []Mutant) (found []Mutant
 	if err != nil {
 		return nil, err
 	}
+	if len(includes.Unrolled(source)) > 0 {
+		return nil, fmt.Errorf("a pragma of %s takes a constant of its point", k.Name)
+	}
 	always, _, _ := strings.Cut(string(source), "\n#if")
-	text := strings.Join(toolkitHeader.FindAllString(always, -1), "\n") + "\n"
-	add := func(from, as string) error {
-		if err := os.CopyFS(filepath.Join(joined, as), os.DirFS(from)); err != nil {
-			return err
-		}
-		text += fmt.Sprintf("namespace in_%s {\n#define %s %s\n#include %q\n}\n#undef %s\n",
-			as, k.Entry, as, as+"/"+k.Source, k.Entry)
-		files, err := filepath.Glob(filepath.Join(from, "*.cu*"))
-		for _, file := range files {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			for _, match := range definedMacro.FindAllSubmatch(content, -1) {
-				text += fmt.Sprintf("#undef %s\n", match[1])
-			}
-		}
-		return err
-	}
-	if err := add(dir, "right"); err != nil {
-		return nil, err
-	}
+	u := unit{kernel: k, dir: joined, text: strings.Join(toolkitHeader.FindAllString(always, -1), "\n") + "\n"}
+	same := map[string]string{} // what the right kernel is called at a point
 	for i, m := range list {
+		if same[m.At] == "" {
+			same[m.At] = fmt.Sprint("right", i)
+			if err := u.add(dir, same[m.At], m); err != nil {
+				return nil, err
+			}
+		}
 		wrong, err := m.write(t)
 		if err == nil {
-			err = add(wrong, fmt.Sprint("mutant", i))
+			err = u.add(wrong, fmt.Sprint("mutant", i), m)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if err := add(dir, k.Entry); err != nil {
+	if err := u.add(dir, k.Entry, list[0]); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(joined, k.Source), []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(joined, k.Source), []byte(u.text), 0o644); err != nil {
 		return nil, err
 	}
 	a, err := l.open(t, joined, list[0])
@@ -100,15 +91,55 @@ func (l *lab) differing(t *testing.T, dir string, list []Mutant) (found []Mutant
 	if err != nil {
 		return nil, err
 	}
-	if code["right"] == "" || code["right"] != code[k.Entry] {
+	if first := code[same[list[0].At]]; first == "" || first != code[k.Entry] {
 		return nil, fmt.Errorf("the right kernel of %s is not the same code twice", k.Name)
 	}
+	var found []Mutant
 	for i, m := range list {
-		if wrong := code[fmt.Sprint("mutant", i)]; wrong != "" && wrong != code["right"] {
+		is, wrong := code[same[m.At]], code[fmt.Sprint("mutant", i)]
+		if is != "" && wrong != "" && is != wrong {
 			found = append(found, m)
 		}
 	}
 	return found, nil
+}
+
+// unit is a source that holds a kernel several times.
+type unit struct {
+	kernel *kernels.Kernel
+	dir    string
+	text   string
+}
+
+// add adds the kernel in a folder, called so, at a mutant's point. Its macros are its own.
+func (u *unit) add(from, as string, m Mutant) error {
+	target, err := m.target(from)
+	if err != nil {
+		return err
+	}
+	point, err := target.Point(m.At)
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(filepath.Join(u.dir, as), os.DirFS(from)); err != nil {
+		return err
+	}
+	u.text += fmt.Sprintf("namespace in_%s {\n#define %s %s\n", as, u.kernel.Entry, as)
+	for _, a := range point.Assignments() {
+		u.text += fmt.Sprintf("#undef %[1]s\n#define %[1]s %[2]s\n", a.Name, a.Value.Define())
+	}
+	u.text += fmt.Sprintf("#include %q\n}\n#undef %s\n", as+"/"+u.kernel.Source, u.kernel.Entry)
+	files, err := filepath.Glob(filepath.Join(from, "*.cu*"))
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		for _, match := range definedMacro.FindAllSubmatch(content, -1) {
+			u.text += fmt.Sprintf("#undef %s\n", match[1])
+		}
+	}
+	return err
 }
 
 var (
