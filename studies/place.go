@@ -2,7 +2,6 @@ package studies
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 
 	"pawl/internal/escape"
@@ -44,7 +43,7 @@ func (p Place) Pawl(words ...any) string {
 func (p Place) flags(command []string) (flags []string) {
 	known, special := placed[command[0]]
 	for _, flag := range []struct{ name, value, usual string }{
-		{"out", p.Out, DefaultOut}, {"db", withoutPassword(p.DB), ""}, {"policy", p.Policy, ""},
+		{"out", p.Out, DefaultOut}, {"db", Name(p.DB), ""}, {"policy", p.Policy, ""},
 		{"baseline", p.Baseline, DefaultBaseline}, {"farm", p.Farm, ""},
 	} {
 		taken := slices.Contains(known, flag.name) || !special && (flag.name == "out" || flag.name == "db") ||
@@ -54,23 +53,4 @@ func (p Place) flags(command []string) (flags []string) {
 		}
 	}
 	return flags
-}
-
-// withoutPassword returns a --db that may stand on a page. Whoever runs the command has the password elsewhere.
-func withoutPassword(db string) string {
-	server, err := OnServer(db)
-	if err != nil || !server {
-		return db
-	}
-	u, err := url.Parse(db)
-	if err != nil {
-		return Name(db)
-	}
-	if u.User != nil {
-		u.User = url.User(u.User.Username())
-	}
-	query := u.Query()
-	query.Del("password")
-	u.RawQuery = query.Encode()
-	return u.String()
 }

@@ -87,7 +87,8 @@ func said(config *pgx.ConnConfig, e *pgconn.PgError) string {
 	case e.Code == "25006":
 		return fmt.Sprintf("%s can only be read (%s)", name, e.Message)
 	case e.Code == "53100":
-		return fmt.Sprintf("the disk of the server of %s is full (%s): what was recorded is there; make room", name, e.Message)
+		return fmt.Sprintf("the disk of the server of %s is full (%s): make room; what was recorded is there", name,
+			e.Message)
 	case e.Code == "53300":
 		return fmt.Sprintf("%s has no connection left (%s): end other clients, or raise max_connections", name, e.Message)
 	case e.Code == "23505":

@@ -237,7 +237,7 @@ func TestAFullDisk(t *testing.T) {
 		}
 	}
 	if !strings.Contains(err.Error(), "the disk of the server of postgres://administrator@") ||
-		!strings.Contains(err.Error(), "what was recorded is there; make room") {
+		!strings.Contains(err.Error(), "make room; what was recorded is there") {
 		t.Errorf("got %v", err)
 	}
 	past, err := store.Past(t.Context(), id)

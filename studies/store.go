@@ -22,6 +22,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -130,16 +131,23 @@ func OnServer(place string) (bool, error) {
 	return false, errors.New("a study database is a file, or begins with postgres://")
 }
 
-// Name returns what a place is called where people read it: a URL is without its password.
+// Name returns what a place is called where people read it: a URL is without its password, which whoever uses it has
+// elsewhere.
 func Name(place string) string {
 	if server, err := OnServer(place); err != nil || !server {
 		return place
 	}
-	config, err := parsePostgres(place)
+	u, err := url.Parse(place)
 	if err != nil {
 		return "a database whose URL cannot be read"
 	}
-	return postgresName(config)
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	query := u.Query()
+	query.Del("password")
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 // Path returns the database's file, or its URL without the password.

@@ -38,7 +38,6 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/gate/reporting"
-	"pawl/internal/escape"
 	"pawl/objective/devices"
 )
 
@@ -86,9 +85,8 @@ type Options struct {
 	DryRun bool
 	// Strict makes what is undecided fail.
 	Strict bool
-	// Flags are those of the command line that hold for every configuration; the command
-	// that repeats one has them.
-	Flags []string
+	// Again returns the command that repeats a configuration: the words, and what else was on the command line.
+	Again func(words ...any) string
 	// Exit returns the code that the program exits with for a report; it is kept in
 	// the report.
 	Exit func(*reporting.Report) int
@@ -249,14 +247,14 @@ func (r *run) again(ctx context.Context, c *devices.Configuration, rule policy.K
 
 // command repeats one configuration.
 func (r *run) command(kernel, workload, at string) string {
-	words := []string{"pawl", "gate", kernel, "--workload", workload}
+	words := []any{"gate", kernel, "--workload", workload}
 	if at != "" {
 		words = append(words, "--at", at)
 	}
 	if r.Base != "" {
 		words = append(words, "--base", cmp.Or(r.report.Base, r.Base))
 	}
-	return escape.Shell(append(words, r.Flags...)...)
+	return r.Again(words...)
 }
 
 // add takes a finished configuration into the report and saves what there is.

@@ -122,6 +122,7 @@ func (y *yard) gate(remotely bool, at string) reporting.Result {
 	limits := gate.Presets[gate.DefaultPreset]
 	limits.Rounds, limits.Samples, limits.Budget = []int{10}, 5, time.Minute
 	r, _, err := ratchet.Run(y.Context(), b, ratchet.Options{
+		Again:   studies.Place{}.Pawl,
 		Setting: ratchet.Setting{On: on, Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Seed: 1},
 		Policy: &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}},
 			Profile: []gate.Verdict{gate.Regression}},

@@ -163,6 +163,7 @@ func (b *bench) run(at string) {
 	b.t.Helper()
 	r, _, err := ratchet.Run(b.t.Context(), b.builder,
 		ratchet.Options{
+			Again:   studies.Place{}.Pawl,
 			Setting: b.setting(),
 			Policy:  b.rules(at),
 			Backend: kernels.Host,

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"debug/elf"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -130,20 +129,12 @@ func (b *Backend) isLibrary(path string) (bool, error) {
 		return false, nil // a static library, or no ELF at all: the linker says so
 	}
 	defer file.Close()
-	program := slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
-	switch {
-	case file.Type == elf.ET_REL:
-		return false, nil
-	case file.Type != elf.ET_DYN || program:
-		return false, errors.New("compile made a program: let it make an object file, a static or a shared library")
-	}
-	symbols, err := file.DynamicSymbols()
+	symbols, _ := file.DynamicSymbols() // of an object there are none
 	for _, step := range b.kernel.Launch.Steps {
-		if err != nil || !slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
-			return s.Name == step.Entry && s.Section != elf.SHN_UNDEF
-		}) {
-			return false, fmt.Errorf("the shared library that compile made has no function %s", step.Entry)
+		exported := func(s elf.Symbol) bool { return s.Name == step.Entry && s.Section != elf.SHN_UNDEF }
+		if file.Type != elf.ET_REL && !slices.ContainsFunc(symbols, exported) {
+			return false, fmt.Errorf("compile made a program, or a shared library without the function %s", step.Entry)
 		}
 	}
-	return true, nil
+	return file.Type != elf.ET_REL, nil
 }

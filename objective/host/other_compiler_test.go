@@ -137,8 +137,8 @@ func TestObjectCompilersHaveAnEnvironment(t *testing.T) {
 // A command that makes something else, or nothing, and one that is not there.
 func TestObjectsThatCannotBeLinked(t *testing.T) {
 	for command, want := range map[string]string{
-		`[cc, -nostartfiles, -o, "{OUT}", reference.c]`:              "compile made a program",
-		`[cc, -shared, -fPIC, -Dadd=plus, -o, "{OUT}", reference.c]`: "has no function add",
+		`[cc, -nostartfiles, -o, "{OUT}", reference.c]`:              "made a program",
+		`[cc, -shared, -fPIC, -Dadd=plus, -o, "{OUT}", reference.c]`: "a shared library without the function add",
 		`["true", "{OUT}"]`:          "compile has not written {OUT}",
 		`[cp, reference.c, "{OUT}"]`: "",
 	} {

@@ -102,29 +102,24 @@ func (d *Device) open(module, support string) error {
 	if err != nil {
 		return unloadable(module, err)
 	}
-	if d.call, err = findCall(beside, library); err != nil {
+	if d.call, err = purego.Dlsym(library, "pawl_call"); err != nil && !d.bind(beside, library) {
 		return unloadable(module, err)
 	}
 	d.findSymbols(library)
 	return nil
 }
 
-// findCall returns what calls the functions of a module: its own pawl_call, or that of the support for a shared library
-// that somebody else has linked.
-func findCall(support, library uintptr) (uintptr, error) {
-	call, missing := purego.Dlsym(library, "pawl_call")
+// bind lets the support call a shared library that somebody else has linked, and reports whether it can.
+func (d *Device) bind(support, library uintptr) bool {
 	bind, err := purego.Dlsym(support, "pawl_bind")
-	if missing == nil || err != nil {
-		return call, missing
+	if err != nil {
+		return false
 	}
 	find, err := purego.Dlsym(purego.RTLD_DEFAULT, "dlsym")
-	if err != nil {
-		return 0, err
+	if err == nil {
+		d.call, _, _ = purego.SyscallN(bind, library, find)
 	}
-	if call, _, _ = purego.SyscallN(bind, library, find); call == 0 {
-		return 0, missing
-	}
-	return call, nil
+	return d.call != 0
 }
 
 // unloadable blames the kernel for a module that the loader refuses: it needs a

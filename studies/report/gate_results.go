@@ -57,7 +57,8 @@ func withGate(a Advice, s *Summary) Advice {
 	case g.Standing == studies.Equal && a.Verdict != Keep:
 		return Advice{NoGain, fmt.Sprintf("Against what you run today: %s. Change nothing.", against)}
 	case g.Standing == studies.Faster && a.Verdict == Keep:
-		return Advice{a.Verdict, fmt.Sprintf("%s Against the baseline: %s; %s moves it.", a.Sentence, against, s.Study.Place.Pawl("gate"))}
+		return Advice{a.Verdict, fmt.Sprintf("%s Against the baseline: %s; %s moves it.", a.Sentence, against,
+			s.Study.Place.Pawl("gate"))}
 	}
 	if g.Standing == studies.Undecided {
 		return Advice{a.Verdict,

@@ -25,7 +25,6 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective/devices"
-	"pawl/studies"
 )
 
 // options are the flags of pawl gate.
@@ -118,7 +117,7 @@ func (o *options) runGate(ctx context.Context, kernels []string) error {
 		Setting: setting, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName),
 		Within: o.budget, Shard: o.shard, Join: o.join,
 		Partial: len(kernels) > 0 || o.Workload != "", Backend: o.Backend,
-		DryRun: o.dryRun || o.At != "", Strict: o.failUndecided, Flags: o.repeated(), Exit: gateCode,
+		DryRun: o.dryRun || o.At != "", Strict: o.failUndecided, Again: o.again, Exit: gateCode,
 		Cost: runner.FromEnvironment(o.Getenv, o.Notice).Until, Observer: o,
 	})
 	switch {
@@ -154,22 +153,20 @@ func (o *options) problem(err error) error {
 	return errors.Join(err, failed, o.stepSummary(r))
 }
 
-// repeated are the flags of the command that repeats one comparison.
-func (o options) repeated() []string {
-	words := []string{"--seed", fmt.Sprint(o.Seed), "--order-seed", fmt.Sprint(o.Order())}
+// again is the command that repeats one comparison.
+func (o *options) again(words ...any) string {
+	words = append(words, "--seed", o.Seed, "--order-seed", o.Order())
 	for _, flag := range []struct{ name, value, usual string }{
-		{"policy", o.Policy, ""}, {"baseline", o.Baseline, studies.DefaultBaseline}, {"backend", o.Backend, devices.Auto},
-		{"compiler", o.Compiler, devices.Compilers[0]},
-		{"on", o.On, ""}, {"farm", o.Farm, ""},
+		{"backend", o.Backend, devices.Auto}, {"compiler", o.Compiler, devices.Compilers[0]}, {"on", o.On, ""},
 	} {
 		if flag.value != flag.usual {
 			words = append(words, "--"+flag.name, flag.value)
 		}
 	}
 	if o.LockClocks > 0 {
-		words = append(words, "--lock-clocks", fmt.Sprint(o.LockClocks))
+		words = append(words, "--lock-clocks", o.LockClocks)
 	}
-	return words
+	return o.Pawl(words...)
 }
 
 // stepSummary appends to the file that the CI server shows, where there is one.

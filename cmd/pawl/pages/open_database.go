@@ -43,7 +43,8 @@ type known struct {
 const mostSummaries = 8
 
 func newLibrary(path string, place studies.Place) *library {
-	return &library{path: path, place: place, summaries: map[int64]*known{}, lines: map[int64]line{}, watched: map[int64]*watched{}}
+	return &library{path: path, place: place, summaries: map[int64]*known{}, lines: map[int64]line{},
+		watched: map[int64]*watched{}}
 }
 
 // Close closes the database.

@@ -115,8 +115,8 @@ func TestTextFromOutsideStaysText(t *testing.T) {
 		Median:   1,
 		Interval: stats.Interval{Low: 0.9, High: 1.1},
 	}
-	if err := baseline.AppendHistory(baseline.HistoryPath(s.options.Place.Baseline), []baseline.Event{event, event}); err !=
-		nil {
+	history := baseline.HistoryPath(s.options.Place.Baseline)
+	if err := baseline.AppendHistory(history, []baseline.Event{event, event}); err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range everyPage {
