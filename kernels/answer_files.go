@@ -20,7 +20,7 @@ func (b *builder) answers() error {
 	if err := k.Arguments.Answers(b.keys.Args, k.Reference != ""); err != nil {
 		return err
 	}
-	if !k.unfuzzed && len(k.Fuzz) > 0 {
+	if !k.Unfuzzed && len(k.Fuzz) > 0 {
 		return b.keys.Fuzz.Keys[0].At.Errorf("fuzz has other sizes than the workloads, and there are no answers for them: " +
 			"strike it, or write a reference")
 	}

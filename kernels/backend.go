@@ -99,12 +99,8 @@ var Backends = []Backend{
 
 // BackendOf returns the backend of a name; the zero value is none.
 func BackendOf(name string) Backend {
-	for _, b := range Backends {
-		if b.Name == name {
-			return b
-		}
-	}
-	return Backend{}
+	found, _ := collect.First(Backends, func(b Backend) bool { return b.Name == name })
+	return found
 }
 
 // BackendNames lists the backends for a message.

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 
+	"pawl/internal/collect"
+
 	"github.com/goccy/go-yaml"
 )
 
@@ -73,12 +75,8 @@ func (k *Kernel) JudgedBy(rules *Kernel) (files []File, changed []string, err er
 }
 
 func contentOf(files []File, name string) []byte {
-	for _, f := range files {
-		if f.Name == name {
-			return f.Content
-		}
-	}
-	return nil
+	found, _ := collect.First(files, func(f File) bool { return f.Name == name })
+	return found.Content
 }
 
 // mergeRules returns one manifest with the rules of another one, at the top and in the sections of

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -74,13 +75,9 @@ func (b *builder) flagParameters(i int, flag document.Scalar) error {
 }
 
 // FlagParameters are the parameters that flags name.
-func FlagParameters(flags []string) (names []string) {
-	for _, match := range placeholder.FindAllStringSubmatch(strings.Join(flags, " "), -1) {
-		if !slices.Contains(names, match[1]) {
-			names = append(names, match[1])
-		}
-	}
-	return names
+func FlagParameters(flags []string) []string {
+	matches := placeholder.FindAllStringSubmatch(strings.Join(flags, " "), -1)
+	return collect.Distinct(collect.Each(matches, func(match []string) string { return match[1] }))
 }
 
 // FlagsAt puts the values of a point into flags that name parameters in braces, as in

@@ -39,7 +39,7 @@ func (k *Kernel) FixedSizes() []string {
 // gets as an argument. A dimension that no argument's value depends on may be a number
 // in its source, and one without an extent may be a switch.
 func (k *Kernel) Varying() []string {
-	if !k.unfuzzed {
+	if !k.Unfuzzed {
 		return slices.Sorted(maps.Keys(k.Fuzz))
 	}
 	passed := map[string]bool{}
@@ -53,9 +53,6 @@ func (k *Kernel) Varying() []string {
 	pinned := k.Arguments.Pinned()
 	return slices.DeleteFunc(k.Extents(), func(name string) bool { return !passed[name] || pinned[name] || k.Answered() })
 }
-
-// Unfuzzed reports whether the manifest has no fuzz section.
-func (k *Kernel) Unfuzzed() bool { return k.unfuzzed }
 
 // Extents returns the dimensions that the shape of a buffer depends on and that are
 // no constants of the compiled kernel, sorted.

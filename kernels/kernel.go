@@ -87,10 +87,10 @@ type Verification struct {
 	Fuzz      map[string][]int64
 	Tolerance arguments.Tolerance
 
-	// unfuzzed says that the manifest has no fuzz section at all.
-	unfuzzed bool
-	// tileReference says that the reference is a kernel on tiles too.
-	tileReference bool
+	// Unfuzzed says that the manifest has no fuzz section at all.
+	Unfuzzed bool
+	// TileReference says that the reference is a kernel on tiles too, perhaps the kernel at its default point.
+	TileReference bool
 	stated        *arguments.Stated // the tolerance; nil where the manifest has none
 }
 

@@ -178,12 +178,8 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 }
 
 func (s sources) names(key string) bool {
-	for k := range s.byBackend.All() {
-		if k.Text == key {
-			return true
-		}
-	}
-	return false
+	_, named := s.byBackend.Get(key)
+	return named
 }
 
 // of returns the files of a backend, by the first key that there is.
@@ -193,11 +189,9 @@ func (s sources) of(backend Backend, more ...string) sourceFiles {
 		keys = append([]string{l.Key}, keys...)
 	}
 	for _, name := range keys {
-		for key, file := range s.byBackend.All() {
-			if key.Text == name {
-				file.key = name
-				return file
-			}
+		if file, there := s.byBackend.Get(name); there {
+			file.key = name
+			return file
 		}
 	}
 	return s.every

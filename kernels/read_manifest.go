@@ -121,10 +121,10 @@ func (b *builder) sources() error {
 			"result can be checked, and nothing unchecked is timed", b.on.Name)
 	}
 	b.kernel.Source, b.kernel.Reference = b.files.Source.Text, b.files.Reference.Text
-	b.kernel.tileReference = slices.ContainsFunc(b.on.Languages, func(l Language) bool {
+	b.kernel.TileReference = slices.ContainsFunc(b.on.Languages, func(l Language) bool {
 		return l.Tiles && l.Key == b.files.Reference.key
 	})
-	if b.kernel.tileReference && !b.tiled() {
+	if b.kernel.TileReference && !b.tiled() {
 		return b.files.Reference.At.Errorf("a reference below %s is one for such a source; write reference: {%s: %s} where "+
 			"Python is to compute it", b.files.Reference.key, pythonKey, b.files.Reference.Text)
 	}
@@ -307,9 +307,8 @@ func (b *builder) scopes() error {
 
 // definitionError finds the definition that an error is about.
 func (b *builder) definitionError(err error) error {
-	var wrong *space.DefinitionError
-	for key, text := range b.keys.Let.All() {
-		if errors.As(err, &wrong) && key.Text == wrong.Name {
+	if wrong, ok := errors.AsType[*space.DefinitionError](err); ok {
+		if text, there := b.keys.Let.Get(wrong.Name); there {
 			return text.ExpressionError(err)
 		}
 	}
@@ -334,7 +333,7 @@ func (b *builder) defaultError(err error) error {
 func (b *builder) fuzz() error {
 	b.kernel.Fuzz = map[string][]int64{}
 	pinned := b.kernel.Arguments.Pinned()
-	b.kernel.unfuzzed = b.keys.Fuzz == nil
+	b.kernel.Unfuzzed = b.keys.Fuzz == nil
 	for key, sizes := range b.keys.Fuzz.All() {
 		if _, ok := b.kernel.Workloads[0].Dims[key.Text]; !ok {
 			return key.At.Errorf("fuzz: %s is not a dimension of the workloads (%s)", key.Text, b.kernel.Workloads[0].Dims)

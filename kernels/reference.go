@@ -13,11 +13,7 @@ const pythonKey = "python"
 func isPython(file string) bool { return strings.EqualFold(path.Ext(file), ".py") }
 
 // PythonReference says that Python computes what results are checked against, and no device.
-func (k *Kernel) PythonReference() bool { return isPython(k.Reference) && !k.tileReference }
-
-// TileReference says that the reference is itself a kernel on tiles, perhaps the kernel at its
-// default point.
-func (k *Kernel) TileReference() bool { return k.tileReference }
+func (k *Kernel) PythonReference() bool { return isPython(k.Reference) && !k.TileReference }
 
 // ReferencePoint is what the reference is compiled with where it is to say what a point
 // should compute: the point's values of the parameters that the result depends on. On a GPU

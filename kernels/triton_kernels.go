@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
@@ -22,12 +23,8 @@ const tileWidth = 16
 // language is that of a file, by how its name ends.
 func (b Backend) language(file string) Language {
 	suffix := strings.ToLower(path.Ext(file))
-	for _, l := range b.Languages {
-		if slices.Contains(l.Suffixes, suffix) {
-			return l
-		}
-	}
-	return Language{}
+	found, _ := collect.First(b.Languages, func(l Language) bool { return slices.Contains(l.Suffixes, suffix) })
+	return found
 }
 
 // Tiled says that the kernel's source is in a language of tiles.

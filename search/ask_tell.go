@@ -128,12 +128,8 @@ func (s *Session) Ask(ctx context.Context) (Question, error) {
 		}
 		return s.askRound()
 	default:
-		err := timed(&e.spending.Asking, func() (err error) {
-			e.study.view.CostWeight = e.limits.costWeight()
-			next, err = e.study.ask()
-			return err
-		})
-		if err != nil {
+		var err error
+		if next, err = e.ask(); err != nil {
 			return Question{}, err
 		}
 	}

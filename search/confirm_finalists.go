@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/search/trial"
@@ -43,9 +43,8 @@ func (e *engine) Disqualify(number int, failure *objective.Failure) error {
 // Check checks a point as a trial would, unless it was one.
 func (e *engine) Check(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
 	same := func(t trial.Trial) bool { return t.Finished && t.Point == p.Point }
-	if i := slices.IndexFunc(e.study.trials, same); i >= 0 {
-		known := e.study.trials[i].Outcome
-		return known, confirm.SameBinary(known, p)
+	if known, there := collect.First(e.study.trials, same); there {
+		return known.Outcome, confirm.SameBinary(known.Outcome, p)
 	}
 	return e.pipeline.evaluation(p)(ctx)
 }

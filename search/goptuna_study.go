@@ -307,12 +307,8 @@ func (s *study) best() (trial.Trial, bool) {
 
 // initial returns the default point's trial, if it has a time. It is among the first ones.
 func (s *study) initial() (trial.Trial, bool) {
-	for _, t := range s.trials[:min(len(s.trials), 16)] {
-		if t.OK() && t.Point == s.pool.Space().Default() {
-			return t, true
-		}
-	}
-	return trial.Trial{}, false
+	first := s.trials[:min(len(s.trials), 16)]
+	return collect.First(first, func(t trial.Trial) bool { return t.OK() && t.Point == s.pool.Space().Default() })
 }
 
 // silent is a logger for goptuna that keeps quiet: every problem that it would log is returned as an error too.

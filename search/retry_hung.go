@@ -75,8 +75,7 @@ func hung(ctx context.Context, failure *objective.Failure, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	var fault *worker.Fault
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*worker.Fault](err); ok {
 		return fault.Kind == worker.Hung
 	}
 	return err == nil && failure != nil && failure.Reason == string(worker.Hung)

@@ -164,6 +164,16 @@ func (e *engine) search(ctx context.Context) error {
 	}
 }
 
+// ask asks for the next point, and adds what that takes.
+func (e *engine) ask() (next trial.Trial, err error) {
+	err = timed(&e.spending.Asking, func() (err error) {
+		e.study.view.CostWeight = e.limits.costWeight()
+		next, err = e.study.ask()
+		return err
+	})
+	return next, err
+}
+
 // fill asks until as much is in flight as is worth it, or there is a reason to stop.
 func (e *engine) fill(ctx context.Context) error {
 	for len(e.pipeline.flights) < e.study.depth(e.options) {
@@ -171,12 +181,7 @@ func (e *engine) fill(ctx context.Context) error {
 		if e.ended = e.limits.reached(); e.ended != "" {
 			return nil
 		}
-		var trial trial.Trial
-		err := timed(&e.spending.Asking, func() (err error) {
-			e.study.view.CostWeight = e.limits.costWeight()
-			trial, err = e.study.ask()
-			return err
-		})
+		trial, err := e.ask()
 		if err != nil {
 			return err
 		}

@@ -154,7 +154,8 @@ func (s *Space) Row(p Point) (Row, error) {
 		}
 		at := s.params[i].Index(a.Value)
 		if at < 0 {
-			return nil, fmt.Errorf("point %s: %s=%s is not one of %s", p, a.Name, a.Value, joinValues(s.params[i].Values))
+			return nil, fmt.Errorf("point %s: %s=%s is not one of %s", p, a.Name, a.Value,
+				strings.Join(collect.Each(s.params[i].Values, Value.String), ", "))
 		}
 		row[i] = uint16(at)
 	}
@@ -270,8 +271,4 @@ func (s *Space) computeFingerprint() string {
 	lines = slices.Compact(lines) // a definition may serve several constraints
 	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:8])
-}
-
-func joinValues(values []Value) string {
-	return strings.Join(collect.Each(values, Value.String), ", ")
 }

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // column is a value of a row: its name, and a pointer to it (or what stands for one,
@@ -20,28 +22,16 @@ type column struct {
 type columns []column
 
 func (c columns) names() []string {
-	names := make([]string, len(c))
-	for i := range c {
-		names[i] = c[i].name
-	}
-	return names
+	return collect.Each(c, func(one column) string { return one.name })
 }
 
 func (c columns) values() []any {
-	values := make([]any, len(c))
-	for i := range c {
-		values[i] = c[i].value
-	}
-	return values
+	return collect.Each(c, func(one column) any { return one.value })
 }
 
 func (c columns) get(name string) any {
-	for _, one := range c {
-		if one.name == name {
-			return one.value
-		}
-	}
-	return nil
+	found, _ := collect.First(c, func(one column) bool { return one.name == name })
+	return found.value
 }
 
 // asJSON is a column that holds a value as JSON, and nil as an empty text. It refuses NaN and Inf.

@@ -9,6 +9,7 @@ import (
 	"github.com/xrash/smetrics"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/collect"
 )
 
 // flagsFirst moves flags before positional arguments. The command-line library
@@ -92,12 +93,8 @@ func behindDashes(arguments []string) (ours, command []string) {
 }
 
 func find(commands []*cli.Command, name string) *cli.Command {
-	for _, c := range commands {
-		if c.HasName(name) {
-			return c
-		}
-	}
-	return nil
+	found, _ := collect.First(commands, func(c *cli.Command) bool { return c.HasName(name) })
+	return found
 }
 
 // lookup finds a flag by the word on the command line, and whether a value

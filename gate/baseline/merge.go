@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"pawl/internal/collect"
 )
 
 // Merge joins two files that came from base, and says what it had to choose between. An
@@ -79,11 +81,7 @@ func trail(sides ...*Baseline) (all []Acceptance) {
 		if side == nil {
 			continue
 		}
-		for _, a := range side.Accepted {
-			if !slices.Contains(all, a) {
-				all = append(all, a)
-			}
-		}
+		all = collect.Distinct(append(all, side.Accepted...))
 	}
 	slices.SortStableFunc(all, func(a, b Acceptance) int { return a.Time.Compare(b.Time) })
 	return all

@@ -22,3 +22,22 @@ func Where[T any](all []T, fits func(T) bool) []T {
 	}
 	return found
 }
+
+// First returns the first element that fits, and whether there is one.
+func First[T any](all []T, fits func(T) bool) (found T, there bool) {
+	i := slices.IndexFunc(all, fits)
+	if i < 0 {
+		return found, false
+	}
+	return all[i], true
+}
+
+// Distinct returns the elements without those that an earlier one equals, nil of none.
+func Distinct[T comparable](all []T) []T {
+	seen := map[T]bool{}
+	return Where(all, func(one T) bool {
+		before := seen[one]
+		seen[one] = true
+		return !before
+	})
+}

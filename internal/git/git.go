@@ -117,8 +117,7 @@ func Hash(commit string) (hash string, changed bool) { return strings.CutSuffix(
 // Has reports whether a commit is part of another one's history.
 func Has(ctx context.Context, folder, tip, commit string) (bool, error) {
 	_, err := Run(ctx, folder, nil, "merge-base", "--is-ancestor", commit, tip)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 { // no, and nothing is wrong
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 { // no, and nothing is wrong
 		return false, nil
 	}
 	return err == nil, err

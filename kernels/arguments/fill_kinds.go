@@ -105,12 +105,8 @@ func fillExample(kind string) string {
 
 // option returns the text of an option, empty where it is not given.
 func (f fillEntry) option(name string) document.Scalar {
-	for key, value := range f.options.All() {
-		if key.Text == name {
-			return value
-		}
-	}
-	return document.Scalar{}
+	text, _ := f.options.Get(name)
+	return text
 }
 
 // structure is a fill with options, its formulas compiled. What does not belong to

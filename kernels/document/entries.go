@@ -32,6 +32,16 @@ func (e *Entries[T]) All() iter.Seq2[Scalar, T] {
 	}
 }
 
+// Get returns the value of a name, and whether there is one.
+func (e *Entries[T]) Get(name string) (value T, there bool) {
+	for key, value := range e.All() {
+		if key.Text == name {
+			return value, true
+		}
+	}
+	return value, false
+}
+
 // UnmarshalYAML decodes each value strictly.
 func (e *Entries[T]) UnmarshalYAML(node ast.Node) error {
 	var pairs []*ast.MappingValueNode

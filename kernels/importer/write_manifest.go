@@ -306,13 +306,7 @@ func (d *description) addParameter(name string, contents []any, first any) error
 		p.first = p.values[len(p.values)-1]
 		p.values = p.values[:len(p.values)-1]
 	}
-	var distinct []space.Value
-	for _, v := range p.values {
-		if !slices.Contains(distinct, v) {
-			distinct = append(distinct, v)
-		}
-	}
-	p.values = distinct
+	p.values = collect.Distinct(p.values)
 	d.params = append(d.params, p)
 	return nil
 }

@@ -3,21 +3,18 @@ package includes
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // unrollPragma is one that takes a name: #pragma unroll NAME, #pragma GCC unroll NAME.
 var unrollPragma = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+(?:GCC[ \t]+)?unroll[ \t]*\(?[ \t]*([A-Za-z_]\w*)`)
 
 // Unrolled returns the names that pragmas unroll by, in the order of the text.
-func Unrolled(source []byte) (names []string) {
-	for _, match := range unrollPragma.FindAllSubmatch(source, -1) {
-		if name := string(match[1]); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+func Unrolled(source []byte) []string {
+	matches := unrollPragma.FindAllSubmatch(source, -1)
+	return collect.Distinct(collect.Each(matches, func(match [][]byte) string { return string(match[1]) }))
 }
 
 // Constant makes a macro also a constant of the same name. Compilers expand no macro in a pragma,

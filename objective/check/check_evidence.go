@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/objective/worker"
 )
@@ -91,13 +92,7 @@ func (e *Evidence) Layouts() []worker.Layout { return each(e, Case.layout) }
 func (e *Evidence) Seeds() []uint64 { return each(e, func(c Case) uint64 { return c.Seed }) }
 
 func each[T comparable](e *Evidence, of func(Case) T) []T {
-	var values []T
-	for _, c := range e.Cases {
-		if value := of(c); !slices.Contains(values, value) {
-			values = append(values, value)
-		}
-	}
-	return values
+	return collect.Distinct(collect.Each(e.Cases, of))
 }
 
 // errors returns the largest error of an output that has passed, as a share of what is allowed, and the mean, with its

@@ -123,7 +123,7 @@ func at(c Case, fault *worker.Fault) *worker.Fault {
 // at says also what a fault may mean at a size that nobody has named.
 func (t Target) at(c Case, fault *worker.Fault) *worker.Fault {
 	placed := at(c, fault)
-	if placed != nil && placed.Kind != worker.Hung && t.Kernel.Unfuzzed() &&
+	if placed != nil && placed.Kind != worker.Hung && t.Kernel.Unfuzzed &&
 		!strings.Contains(placed.Detail, "at "+t.Workload.Dims.String()+",") {
 		placed.Detail += fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel "+
 			"does not promise this one, state what it does promise as domain", strings.Join(t.Kernel.Varying(), ", "))

@@ -236,7 +236,7 @@ func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific b
 	if source == k.Source {
 		unit.Units = k.Units
 	}
-	if source == k.Source && k.Tiled() || source == k.Reference && k.TileReference() {
+	if source == k.Source && k.Tiled() || source == k.Reference && k.TileReference {
 		var err error
 		unit.Tile, err = newTile(k, w, point)
 		return unit, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 )
 
@@ -70,12 +71,8 @@ func (f Facts) Stalls() []Stall {
 
 // StallShare is the share of a reason, 0 where there is none.
 func StallShare(stalls []Stall, reason string) float64 {
-	for _, s := range stalls {
-		if s.Reason == reason {
-			return s.Share
-		}
-	}
-	return 0
+	found, _ := collect.First(stalls, func(s Stall) bool { return s.Reason == reason })
+	return found.Share
 }
 
 // stallCauses are reasons to wait that no busy part of the device explains. The others apply where nothing is busy:

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 )
 
@@ -31,12 +31,7 @@ func Embedded() []string {
 
 // EmbeddedOf returns the name of the first embedded record of a kernel.
 func EmbeddedOf(kernel string) (string, bool) {
-	names := Embedded()
-	i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, kernel+"-") })
-	if i < 0 {
-		return "", false
-	}
-	return names[i], true
+	return collect.First(Embedded(), func(name string) bool { return strings.HasPrefix(name, kernel+"-") })
 }
 
 // ReadEmbedded returns an embedded record's file, compressed as it is.

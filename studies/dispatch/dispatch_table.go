@@ -217,13 +217,8 @@ func (t *Table) Join(path string) error {
 }
 
 // devices are those of the entries, in their order.
-func (t *Table) devices() (all []string) {
-	for _, e := range t.Entries {
-		if !slices.Contains(all, e.Device) {
-			all = append(all, e.Device)
-		}
-	}
-	return all
+func (t *Table) devices() []string {
+	return collect.Distinct(collect.Each(t.Entries, func(e Entry) string { return e.Device }))
 }
 
 // functions are the identifiers of the entries, without namespaces and arguments of a template, and the names that take

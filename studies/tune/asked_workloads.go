@@ -3,9 +3,9 @@ package tune
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective/devices"
 )
@@ -34,13 +34,9 @@ func Workloads(ctx context.Context, tools devices.Tools, kernel, backend, asked 
 		case strings.TrimSpace(text) == "":
 			return nil, devices.Argumentf("--workload %q: an empty name; a list is written a,b,c", asked)
 		}
-		for _, w := range some {
-			if !slices.Contains(names, w.Name) {
-				names = append(names, w.Name)
-			}
-		}
+		names = append(names, collect.Each(some, func(w kernels.Workload) string { return w.Name })...)
 	}
-	return names, nil
+	return collect.Distinct(names), nil
 }
 
 // SeveralWorkloads reports whether a text may ask for more than one workload.

@@ -2,7 +2,6 @@ package occupancy
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -65,9 +64,5 @@ func Find(name string) (Architecture, error) {
 
 // Of returns the architecture of a compute capability.
 func Of(major, minor int) (Architecture, bool) {
-	i := slices.IndexFunc(architectures, func(a Architecture) bool { return a.Major == major && a.Minor == minor })
-	if i < 0 {
-		return Architecture{}, false
-	}
-	return architectures[i], true
+	return collect.First(architectures, func(a Architecture) bool { return a.Major == major && a.Minor == minor })
 }
