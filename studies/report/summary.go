@@ -56,16 +56,21 @@ type Summary struct {
 	Top         []Timed              `json:"top,omitempty"`
 	Ablation    []Step               `json:"ablation,omitempty"`
 	Importances []confirm.Importance `json:"importances,omitempty"`
-	Failures    []FailureGroup       `json:"failures,omitempty"`
-	Warnings    []string             `json:"warnings,omitempty"`
-	// Suspected says that the reference is more likely to be wrong than all points.
-	Suspected bool `json:"reference_suspected,omitempty"`
+	Doubts
 	// Front are the trials that no other beats in all objectives; nil with one objective.
 	Front []FrontPoint `json:"pareto_front,omitempty"`
 	// Sizes are the workloads of the kernel that were tuned on this device; nil where its work is unknown.
 	Sizes []Sized `json:"sizes,omitempty"`
 
 	trials []trial.Trial // for pictures
+}
+
+// Doubts are what went wrong, and what a reader is warned of.
+type Doubts struct {
+	Failures []FailureGroup `json:"failures,omitempty"`
+	Warnings []string       `json:"warnings,omitempty"`
+	// Suspected says that the reference is more likely to be wrong than all points.
+	Suspected bool `json:"reference_suspected,omitempty"`
 }
 
 // SearchFacts counts what the search did.
@@ -143,11 +148,13 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 		return Summary{}, err
 	}
 	summary := Summary{
-		Study:     study,
-		trials:    past.Trials,
-		Search:    searchFacts(past),
-		Failures:  failureGroups(past),
-		Suspected: search.ReferenceSuspected(past.Trials, true),
+		Study:  study,
+		trials: past.Trials,
+		Search: searchFacts(past),
+		Doubts: Doubts{
+			Failures:  failureGroups(past),
+			Suspected: search.ReferenceSuspected(past.Trials, true),
+		},
 	}
 	summary.Importances = confirm.Importances(s, sampler.TimedOf(past.Trials))
 	past.Rounds = past.Standing()
