@@ -10,7 +10,8 @@ import (
 func TestACommandFindsThePlace(t *testing.T) {
 	everything := Place{Out: "o", DB: "d.db", Policy: "p.yaml", Baseline: "b.json", Farm: "f"}
 	server := Place{DB: "postgres://u:secret@h:5/d?sslmode=require&user=é&password=secret"}
-	dashes := Study{Subject: Subject{Origin: "k", Workload: "it's", Backend: "host"}, Place: Place{Out: "--", DB: "-x"}}
+	dashes := Study{Subject: Subject{Origin: "k", Workload: "it's", Backend: "host"},
+		Reading: Reading{Place: Place{Out: "--", DB: "-x"}}}
 	for want, got := range map[string]string{
 		"pawl apply 3": Place{}.Pawl("apply", 3),
 		"pawl tune":    Place{Out: DefaultOut, Baseline: DefaultBaseline}.Pawl("tune"),
@@ -28,7 +29,7 @@ func TestACommandFindsThePlace(t *testing.T) {
 
 		`pawl tune k --workload 'it'\''s' --resume --backend host --out -- --db -x`: dashes.Resume(),
 
-		"X=1 pawl tune k --out o": Study{Command: "X=1 pawl tune k", Place: Place{Out: "o"}}.Again(),
+		"X=1 pawl tune k --out o": Study{Command: "X=1 pawl tune k", Reading: Reading{Place: Place{Out: "o"}}}.Again(),
 	} {
 		if got != want {
 			t.Errorf("%s\nwant %s", got, want)

@@ -45,6 +45,11 @@ type Study struct {
 	// Roofline is the best that the device can do.
 	Roofline objective.Roofline `json:"roofline"`
 	Annotations
+	Reading
+}
+
+// Reading is what the store says of a study beside what was recorded.
+type Reading struct {
 	// Rounds counts the rounds of the confirmation; List alone fills it in.
 	Rounds int `json:"-"`
 	// Place is where it was read from.
@@ -249,7 +254,7 @@ func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 	if err := s.damageOf(ctx, id); err != nil {
 		return Study{}, err
 	}
-	study := Study{Place: s.Place}
+	study := Study{Reading: Reading{Place: s.Place}}
 	c := study.columns()
 	err := s.read(ctx, func() error {
 		return s.db.queryRow(ctx, c.values(), "SELECT "+strings.Join(c.names(), ", ")+" FROM studies WHERE id = ?", id)
@@ -267,10 +272,10 @@ func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 func (s *Store) List(ctx context.Context) ([]Study, error) {
 	var all []Study
 	one := func(rows *sql.Rows) error {
-		study := Study{Place: s.Place}
+		study := Study{Reading: Reading{Place: s.Place}}
 		err := rows.Scan(append(study.columns().values(), &study.Rounds)...)
 		if damage := s.damage.of(s.path, study.ID); damage != nil {
-			study, err = Study{ID: study.ID, Damaged: damage.Error()}, nil
+			study, err = Study{ID: study.ID, Reading: Reading{Damaged: damage.Error()}}, nil
 		}
 		if err != nil {
 			return fmt.Errorf("reading study %d: %w", study.ID, err)

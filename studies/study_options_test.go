@@ -102,14 +102,14 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 
 // A record is not resumed by a search on this machine.
 func TestResume(t *testing.T) {
-	other := Place{Out: "other"}
-	ask := Study{Subject: Subject{Backend: Ask, Origin: "x", Workload: "w"}, Place: other}
+	other := Reading{Place: Place{Out: "other"}}
+	ask := Study{Subject: Subject{Backend: Ask, Origin: "x", Workload: "w"}, Reading: other}
 	ask.Options.Device = "a b"
 	for want, s := range map[string]Study{
 		"pawl tune ./a --workload small --resume --backend host": {
 			Subject: Subject{Backend: "host", Origin: "./a", Workload: "small"}},
 		"pawl tune a --workload small --resume --out other": {
-			Subject: Subject{Backend: "cuda", Origin: "a", Workload: "small"}, Place: other},
+			Subject: Subject{Backend: "cuda", Origin: "a", Workload: "small"}, Reading: other},
 		"pawl tune --backend replay --record record.json --resume": {
 			Subject: Subject{Backend: Replay, Origin: "record.json"}},
 		"pawl ask space.yaml --workload default --resume": {

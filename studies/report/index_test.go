@@ -32,7 +32,7 @@ func TestFolders(t *testing.T) {
 	all := []studies.Study{ // newest first, as List returns them
 		head(9, "studies.db", "small", "host", "CPU"),
 		head(8, "../../up", "a/b", "host", "CPU"),
-		{ID: 7, Damaged: "its head is not what was recorded"},
+		{ID: 7, Reading: studies.Reading{Damaged: "its head is not what was recorded"}},
 		head(6, "scale", "small", "replay", "CPU"),
 		head(5, "scale", "small", "cuda", "NVIDIA H200"),
 		head(4, "scale", "tiny", "cuda", "NVIDIA H200"),
