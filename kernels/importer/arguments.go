@@ -202,6 +202,7 @@ func (d *description) referenceFrom(run, tuned call) bool {
 			formula[i] = t
 		}
 	}
+	plainly.block = block
 	plainly.flags = plainly.macrosOf(text, run.blockNames())
 	text = plainly.withC(text)
 	if len(plainly.gaps) > 0 {

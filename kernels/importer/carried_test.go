@@ -115,3 +115,25 @@ func TestTemplatesAreCarriedOver(t *testing.T) {
 		t.Errorf("%s", d.manifest())
 	}
 }
+
+// The reference of a script that runs a kernel for its answer may use Kernel Tuner's names for the block's size, which
+// nobody tunes there.
+func TestAReferenceKnowsTheSizeOfItsBlock(t *testing.T) {
+	const source = `"source":{"kind":"text","text":"__global__ void NAME(float *out) { if (threadIdx.x < block_size_x) ` +
+		`out[0] = 1; }"},"problem_size":[{"text":"64"}],"arguments":[{"kind":"array","dtype":"float32","shape":[3],"zeros":true}]`
+	run := `{"call":"run_kernel","kernel_name":"simple","params":[],` + strings.ReplaceAll(source, "NAME", "simple") + `}`
+	tuned := `{"call":"tune_kernel","kernel_name":"fast","params":[["block_size_x",[32,64]]],` +
+		strings.ReplaceAll(source, "NAME", "fast") + `,"first":{"block_size_x":32},"answer":[{"run":0}]}`
+	calls, err := parseCalls([]byte(run + "\n" + tuned))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := calls[1].describe(calls, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference := string(d.files[len(d.files)-1].Content)
+	if d.referenceBlock == nil || !strings.Contains(reference, "#define block_size_x "+d.referenceBlock[0]) {
+		t.Errorf("block %v\n%s", d.referenceBlock, reference)
+	}
+}
