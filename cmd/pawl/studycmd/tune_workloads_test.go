@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/objective/devices"
 	"pawl/studies/tune"
 )
 
@@ -24,7 +25,7 @@ func TestNextAfterSeveralWorkloads(t *testing.T) {
 	} {
 		var out strings.Builder
 		var o tuneOptions
-		o.asked.Kernel, o.Stdout = test.kernel, &out
+		o.asked.Kernel, o.Backend, o.Stdout = test.kernel, devices.Auto, &out
 		o.Workload = test.workloads
 		o.printNext(test.unconfirmed)
 		if out.String() != test.want {
