@@ -10,8 +10,8 @@ import (
 // which the producer goes on to values.
 const (
 	hopperKeys  = "                const int key_place = await_keys();\n                float factor[2];\n"
-	hopperFreed = "                if (!TRUST_MAX)\n                    release(barriers.keys_empty(key_place));\n    " +
-		"            find_weights(chain, walk.row, tile,"
+	hopperFreed = "                if (!TRUST_MAX && !PAIRED)\n                    release(barriers.keys_empty(" +
+		"key_place));\n                find_weights(chain, walk.row, tile,"
 	hopperValues = "                barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);\n"
 	hopperItem   = "    __device__ Item(const Problem &problem, const Position &at)\n    {\n"
 	hopperMoved  = "    __device__ Item(const Problem &problem, Position at)\n    {\n        const int columns = " +
@@ -77,8 +77,7 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: hopperKeys, New: hopperKeys + "                release(barriers.keys_empty(key_place));\n" + late("true", ""),
 		End: hopperFreed, NewEnd: "                find_weights(chain, walk.row, tile,"},
 	{Name: "place beside", What: "reads the values in the place beside",
-		Old: "descriptor(shared + VALUES_AT, FP8 ? 16 : TILE_PANEL) + place *",
-		New: "descriptor(shared + VALUES_AT, FP8 ? 16 : TILE_PANEL) + (place + 1) % STAGES *"},
+		Old: "first_values : first) + place *", New: "first_values : first) + (place + 1) % STAGES *"},
 	{Name: "one bank of places", What: "has the values copied over the keys",
 		Old: "constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;",
 		New: "constexpr int VALUES_AT = KEYS_AT + (STAGES - 1) * TILE_BYTES;"},

@@ -90,13 +90,17 @@ constexpr int OUTPUTS_AT = QUERY_PLACES * QUERY_BYTES;
 constexpr int KEYS_AT = OUTPUTS_AT + CONSUMERS * CHAINS * RESULT_BYTES;
 constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;
 constexpr int RAW_AT = VALUES_AT + STAGES * TILE_BYTES;
-constexpr int WEIGHTS_AT = RAW_AT + RAW_PLACES * TILE_BYTES;
+/* With TENSOR_SUM ones follow: a panel of the 16 keys of a step, of which a product takes 8 columns. */
+constexpr int ONES_AT = RAW_AT + RAW_PLACES * TILE_BYTES;
+constexpr int ONES_BYTES = TENSOR_SUM ? 16 * ROW_BYTES : 0;
+constexpr int WEIGHTS_AT = ONES_AT + ONES_BYTES;
 constexpr int WEIGHT_PANELS = SHARED_WEIGHTS ? (BLOCK_N * INPUT_BYTES + ROW_BYTES - 1) / ROW_BYTES : 0; /* of a chain */
 constexpr int BARRIERS_AT = WEIGHTS_AT + CONSUMERS * CHAINS * WEIGHT_PANELS * CHAIN_PANEL;
 
 /* Weights up to here are exact enough in fp16, and their products cannot overflow; in
  * fp8 there are no larger ones. */
 constexpr float TRUSTED = FP8 ? 448 : 4096;
+constexpr float TRUSTED_EXPONENT = FP8 ? 8.8f : 12;
 
 /* With LAZY_RESCALE a weight may grow to this power of two. */
 constexpr float GROWTH = FP8 ? 4 : 8;
@@ -109,6 +113,11 @@ constexpr int HEAD_STEPS = HEAD_DIM * INPUT_BYTES / 32;
 constexpr int KEY_STEPS = BLOCK_N * INPUT_BYTES / 32;
 constexpr int SCORES = BLOCK_N / 2;  /* of a chain's tile, per thread */
 constexpr int RESULTS = HEAD_DIM / 2;
+constexpr int SUMS = TENSOR_SUM ? 4 : 0; /* behind the results: a row's sum, twice for each of two rows */
+
+/* Weights are found, and values mixed, so many steps at a time. */
+constexpr int STEP_SCORES = SCORES / KEY_STEPS;
+constexpr int STEPS_AT_ONCE = BY_STEPS > 0 && BY_STEPS < KEY_STEPS ? BY_STEPS : KEY_STEPS;
 
 /* In steps nothing is being mixed while weights are found. */
 constexpr bool IN_STEPS = OVERLAP % 3 == 0;
@@ -127,6 +136,14 @@ static_assert(CHAINS == 1 || CHAINS == 2, "a warpgroup has registers for two cha
 static_assert(QUERY_PLACES == 2 || QUERY_REGISTERS || OVERLAP == 0, "the next queries need a place");
 static_assert(OVERLAP == 1 || CHAINS == 1, "two chains are never in step");
 static_assert(OVERLAP != 3 || !QUERY_REGISTERS, "queries are read where they lie");
+static_assert(OVERLAP == 0 || !(SKIP_ROWS || QUERIES_STAY || NEXT_AHEAD), "only in steps");
+static_assert(IN_STEPS || !BY_STEPS, "only in steps");
+static_assert(!SAMPLE_MAX || (BY_STEPS && TRUST_MAX), "what is trusted is checked in every tile");
+static_assert(OVERLAP == 0 || BY_STEPS || !PAIRED, "only in steps");
+static_assert(!TENSOR_SUM || (HEAD_DIM == 64 && !FP8 && BY_STEPS), "ones are the second panel");
+static_assert(!BY_STEPS || !SHARED_WEIGHTS, "weights are in registers");
+static_assert(!PAIRED || !FP8, "values of fp8 arrive by way of those who transpose them");
+static_assert(!QUERIES_STAY || QUERY_REGISTERS, "they stay in registers");
 static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
 
 /* A copy engine's descriptor of a tensor, made by the driver. */
@@ -274,6 +291,7 @@ INLINE unsigned long long further_transposed(unsigned descriptor, int bytes)
 #define INOUT(x) "+f"(x)
 #define R8(m, i) m(d[i]), m(d[i + 1]), m(d[i + 2]), m(d[i + 3]), m(d[i + 4]), m(d[i + 5]), m(d[i + 6]), m(d[i + 7])
 #define R32(m) R8(m, 0), R8(m, 8), R8(m, 16), R8(m, 24)
+#define R36(m) R32(m), m(d[32]), m(d[33]), m(d[34]), m(d[35])
 #define R40(m) R32(m), R8(m, 32)
 #define R48(m) R40(m), R8(m, 40)
 #define R56(m) R48(m), R8(m, 48)
@@ -283,7 +301,8 @@ INLINE unsigned long long further_transposed(unsigned descriptor, int bytes)
 #define R96(m) R88(m), R8(m, 88)
 #define L32 \
     "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
-#define L40 L32 ",%32,%33,%34,%35,%36,%37,%38,%39"
+#define L36 L32 ",%32,%33,%34,%35"
+#define L40 L36 ",%36,%37,%38,%39"
 #define L48 L40 ",%40,%41,%42,%43,%44,%45,%46,%47"
 #define L56 L48 ",%48,%49,%50,%51,%52,%53,%54,%55"
 #define L64 L56 ",%56,%57,%58,%59,%60,%61,%62,%63"
@@ -292,6 +311,7 @@ INLINE unsigned long long further_transposed(unsigned descriptor, int bytes)
 #define L96 L88 ",%88,%89,%90,%91,%92,%93,%94,%95"
 
 PRODUCTS(64, L32, R32, 32, 33, 34, 35, 36, 37)
+PRODUCTS(72, L36, R36, 36, 37, 38, 39, 40, 41)
 PRODUCTS(80, L40, R40, 40, 41, 42, 43, 44, 45)
 PRODUCTS(96, L48, R48, 48, 49, 50, 51, 52, 53)
 PRODUCTS(112, L56, R56, 56, 57, 58, 59, 60, 61)
@@ -452,8 +472,8 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
         const int key_head = item.head / problem.group;
         for (int tile = 0; tile < item.tiles; tile++) {
             /* All warpgroups wait for the first keys, and each for its own queries. */
-            barrier_wait(barriers.keys_empty(ring.place), ring.round ^ 1);
-            barrier_expect(barriers.keys_full(ring.place), TILE_BYTES);
+            barrier_wait(PAIRED ? barriers.values_empty(ring.place) : barriers.keys_empty(ring.place), ring.round ^ 1);
+            barrier_expect(barriers.keys_full(ring.place), PAIRED ? 2 * TILE_BYTES : TILE_BYTES);
             for (int panel = 0; panel < PANELS; panel++)
                 copy_in(shared + KEYS_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, k_map, panel * PANEL_COLUMNS,
                         tile * BLOCK_N, key_head, barriers.keys_full(ring.place));
@@ -474,6 +494,10 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
                 barrier_expect(barriers.raw_full(raw.place), TILE_BYTES);
                 copy_in(shared + RAW_AT + raw.place * TILE_BYTES, v_map, 0, tile * BLOCK_N, key_head, barriers.raw_full(raw.place));
                 raw.advance();
+            } else if (PAIRED) {
+                for (int panel = 0; panel < PANELS; panel++)
+                    copy_in(shared + VALUES_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, v_map, panel * PANEL_COLUMNS,
+                            tile * BLOCK_N, key_head, barriers.keys_full(ring.place));
             } else {
                 barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);
                 barrier_expect(barriers.values_full(ring.place), TILE_BYTES);
@@ -538,7 +562,7 @@ INLINE void transpose(unsigned shared, const Barriers &barriers, const Problem &
 /* What a warpgroup keeps of one chain. A thread has two rows, 8 apart. */
 struct Chain {
     float scores[SCORES];
-    float mixed[RESULTS];
+    float mixed[RESULTS + SUMS];
     unsigned weights[KEY_STEPS][4];
     unsigned weights_at; /* with SHARED_WEIGHTS */
     unsigned queries[QUERY_REGISTERS ? HEAD_STEPS : 1][4];
@@ -562,19 +586,27 @@ INLINE void start_scores(Chain &chain, unsigned query_tile, unsigned key_tile)
     }
 }
 
+/* ones_nearer is what a descriptor of values says less so many bytes further: how far the ones are. */
+INLINE unsigned ones_nearer(int bytes) { return TENSOR_SUM ? bytes >> 4 << 16 : 0; }
+
+/* mix_step adds the values of a step by their weights. */
+INLINE void mix_step(Chain &chain, unsigned tile, int n, int add)
+{
+    const int bytes = n * 16 * ROW_BYTES;
+    const unsigned long long b = FP8 ? further_transposed(tile, n * VALUE_PANEL) : further(tile - ones_nearer(bytes), bytes);
+    const int onto = n > 0 ? 1 : add;
+
+    if (SHARED_WEIGHTS)
+        mix(chain.mixed, further(descriptor(chain.weights_at, 16), n / 4 * CHAIN_PANEL + n % 4 * 32), b, onto);
+    else
+        mix(chain.mixed, chain.weights[n], b, onto);
+}
+
 /* start_mixing adds a tile of values by their weights, or begins with them. */
 INLINE void start_mixing(Chain &chain, unsigned tile, int add)
 {
-    const unsigned weights = descriptor(chain.weights_at, 16);
-
-    UNROLL for (int n = 0; n < KEY_STEPS; n++) {
-        const unsigned long long b = FP8 ? further_transposed(tile, n * VALUE_PANEL) : further(tile, n * 16 * ROW_BYTES);
-        const int onto = n > 0 ? 1 : add;
-        if (SHARED_WEIGHTS)
-            mix(chain.mixed, further(weights, n / 4 * CHAIN_PANEL + n % 4 * 32), b, onto);
-        else
-            mix(chain.mixed, chain.weights[n], b, onto);
-    }
+    UNROLL for (int n = 0; n < KEY_STEPS; n++)
+        mix_step(chain, tile, n, add);
 }
 
 INLINE void load_queries(Chain &chain, unsigned place)
@@ -633,8 +665,55 @@ INLINE void raise(Chain &chain, float scale, bool first, float (&factor)[2], boo
 
 INLINE void rescale_results(Chain &chain, const float (&factor)[2])
 {
-    UNROLL for (int i = 0; i < RESULTS; i++)
+    UNROLL for (int i = 0; i < RESULTS + SUMS; i++)
         chain.mixed[i] *= factor[i % 4 / 2];
+}
+
+INLINE float exponent(const Chain &chain, float scale, int i)
+{
+    return fmaf(chain.scores[i], scale, -chain.largest[i % 4 / 2]);
+}
+
+INLINE float weight_of(float x, int i)
+{
+    /* Spread over both rows and both columns of a thread. */
+    const bool polynomial = POLYNOMIAL > 0 && (i * 5 + i / 4) % (POLYNOMIAL > 0 ? POLYNOMIAL : 1) == 0;
+    return polynomial ? polynomial_power_of_two(x) : power_of_two(x);
+}
+
+/* weigh_steps turns the exponents of so many steps into weights, in place. */
+INLINE void weigh_steps(Chain &chain, int first)
+{
+    UNROLL for (int i = first * STEP_SCORES; i < smaller(first + STEPS_AT_ONCE, KEY_STEPS) * STEP_SCORES; i++)
+        chain.scores[i] = weight_of(chain.scores[i], i);
+}
+
+/* find_exponents turns scores into the exponents of their weights, in place, and those of the first
+ * steps into weights: the answer is not ready before. It returns whether none is too large. Positive
+ * numbers compare like integers, of which three are compared at a time; no number is larger than all. */
+INLINE bool find_exponents(Chain &chain, float scale)
+{
+    int most[2] = {}; /* a single chain of comparisons would be late */
+
+    UNROLL for (int i = 0; i < SCORES; i++)
+        chain.scores[i] = exponent(chain, scale, i);
+    UNROLL for (int i = 0; i < SCORES; i += 2)
+        most[i / 2 % 2] = __vimax3_s32(most[i / 2 % 2], __float_as_int(chain.scores[i]), __float_as_int(chain.scores[i + 1]));
+    weigh_steps(chain, 0);
+    return !__any_sync(0xffffffffu, max(most[0], most[1]) > __float_as_int(TRUSTED_EXPONENT));
+}
+
+/* sample_largest takes the largest score of the first 16 keys of an item, with the first key, for all: what
+ * is trusted need not be the largest. */
+INLINE void sample_largest(Chain &chain, float scale)
+{
+    UNROLL for (int half = 0; half < 2; half++) {
+        const float *s = chain.scores + half * 2;
+        float most = fmaxf(fmaxf(s[0], s[1]), fmaxf(s[4], s[5]));
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+        chain.largest[half] = most * scale - TOP, chain.sum[half] = 0;
+    }
 }
 
 /* weigh turns scores into weights, in place. */
@@ -643,10 +722,7 @@ INLINE void weigh(Chain &chain, float scale)
     float sum[4] = {chain.sum[0], 0, chain.sum[1], 0};
 
     UNROLL for (int i = 0; i < SCORES; i++) {
-        const float x = fmaf(chain.scores[i], scale, -chain.largest[i % 4 / 2]);
-        /* Spread over both rows and both columns of a thread. */
-        const bool polynomial = POLYNOMIAL > 0 && (i * 5 + i / 4) % (POLYNOMIAL > 0 ? POLYNOMIAL : 1) == 0;
-        chain.scores[i] = polynomial ? polynomial_power_of_two(x) : power_of_two(x);
+        chain.scores[i] = weight_of(exponent(chain, scale, i), i);
         sum[i % 4] += chain.scores[i];
     }
     chain.sum[0] = sum[0] + sum[1];
@@ -668,9 +744,7 @@ INLINE bool weigh_trusting(Chain &chain, float scale)
     float sum[4];
 
     UNROLL for (int i = 0; i < SCORES; i++) {
-        const float x = fmaf(chain.scores[i], scale, -chain.largest[i % 4 / 2]);
-        const bool polynomial = POLYNOMIAL > 0 && (i * 5 + i / 4) % (POLYNOMIAL > 0 ? POLYNOMIAL : 1) == 0;
-        chain.scores[i] = polynomial ? polynomial_power_of_two(x) : power_of_two(x);
+        chain.scores[i] = weight_of(exponent(chain, scale, i), i);
         sum[i % 4] = i < 4 ? chain.scores[i] : sum[i % 4] + chain.scores[i];
     }
     fence_operand(chain.scores);
@@ -724,14 +798,36 @@ INLINE void store_weights(const Chain &chain)
     asm volatile("bar.sync %0, 128;" ::"r"(8 + (int)threadIdx.x / WARPGROUP) : "memory");
 }
 
-INLINE void pack_weights(Chain &chain)
+INLINE void pack_steps(Chain &chain, int first, int end)
 {
-    UNROLL for (int i = 0; i < KEY_STEPS * 4; i++) {
+    UNROLL for (int i = first * 4; i < end * 4; i++) {
         const float *s = chain.scores + (FP8 ? i / 2 * 8 + i % 2 * 2 : 2 * i);
         chain.weights[i / 4][i % 4] = FP8 ? pack_fp8(s[0], s[1], s[4], s[5]) : pack(s[0], s[1]);
     }
+}
+
+INLINE void pack_weights(Chain &chain)
+{
+    pack_steps(chain, 0, KEY_STEPS);
     if (SHARED_WEIGHTS)
         store_weights(chain);
+}
+
+/* mix_by_steps starts mixing some steps at a time, and finds the weights of the next meanwhile. The
+ * sum of the first tile begins with 0: see raise. */
+INLINE void mix_by_steps(Chain &chain, unsigned tile, int add)
+{
+    UNROLL for (int n = 0; n < KEY_STEPS; n += STEPS_AT_ONCE) {
+        const int end = smaller(n + STEPS_AT_ONCE, KEY_STEPS);
+        if (!TENSOR_SUM)
+            UNROLL for (int i = n * STEP_SCORES; i < end * STEP_SCORES; i++)
+                chain.sum[i % 4 / 2] += chain.scores[i];
+        pack_steps(chain, n, end);
+        products_begin();
+        UNROLL for (int i = n; i < end; i++)
+            mix_step(chain, tile, i, add);
+        weigh_steps(chain, end);
+    }
 }
 
 /* finish divides the rows of a chain by their sums and has them copied out, a warp
@@ -747,9 +843,11 @@ INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, c
     __syncwarp();
     float inverse[2];
     UNROLL for (int half = 0; half < 2; half++) {
-        float sum = sums[half];
-        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+        float sum = TENSOR_SUM ? chain.mixed[TENSOR_SUM ? RESULTS + 2 * half : 0] : sums[half];
+        if (!TENSOR_SUM) {
+            sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+            sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+        }
         asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse[half]) : "f"(sum));
     }
     const unsigned to = place + swizzled(lane % 16, lane / 16);
@@ -782,6 +880,8 @@ struct Walk {
         head = item.head;
         row = item.first + share_of(problem, group, turn) * GROUP_ROWS;
         tiles = problem.causal ? smaller(item.tiles, tiles_of(row + GROUP_ROWS)) : item.tiles;
+        if (SKIP_ROWS && row >= problem.S)
+            tiles = 0;
         skipped = item.tiles - tiles;
         return true;
     }
@@ -810,14 +910,19 @@ struct Consumer {
 
     /* Descriptors are found from that of the first place: the fewer instructions between what a
      * product waits for and the product, the better. */
+    unsigned first_keys, first_values;
     __device__ unsigned query_tile(int c) const
     {
         return descriptor(shared, 16) + (query_place * QUERY_BYTES + group * GROUP_BYTES + c * CHAIN_BYTES) / 16;
     }
-    __device__ unsigned key_tile(int place) const { return descriptor(shared + KEYS_AT, 16) + place * (TILE_BYTES / 16); }
+    __device__ unsigned key_tile(int place) const
+    {
+        return (READY_TILES ? first_keys : descriptor(shared + KEYS_AT, 16)) + place * (TILE_BYTES / 16);
+    }
     __device__ unsigned value_tile(int place) const
     {
-        return descriptor(shared + VALUES_AT, FP8 ? 16 : TILE_PANEL) + place * (TILE_BYTES / 16);
+        const unsigned first = descriptor(shared + VALUES_AT, FP8 ? 16 : TENSOR_SUM ? ONES_AT - VALUES_AT : TILE_PANEL);
+        return (READY_TILES ? first_values : first) + place * (TILE_BYTES / 16 - ones_nearer(TILE_BYTES));
     }
 
     __device__ __forceinline__ void release(unsigned barrier) const
@@ -870,8 +975,12 @@ struct Consumer {
     __device__ __forceinline__ bool skip()
     {
         for (int tile = 0; tile < last.skipped; tile++) {
-            release(barriers.keys_empty(await_keys()));
-            release(barriers.values_empty(await_values()));
+            const int place = await_keys();
+            if (SKIP_ROWS)
+                await_turn(), end_turn();
+            if (!PAIRED)
+                release(barriers.keys_empty(place));
+            release(barriers.values_empty(PAIRED ? place : await_values()));
         }
         return last.skipped > 0 && walk.start(problem, group);
     }
@@ -886,8 +995,10 @@ struct Consumer {
         rescale = false;
         if (masked)
             mask(chain, tile * BLOCK_N, row + thread_row, problem);
-        if (TRUST_MAX && tile > 0) {
-            if (weigh_trusting(chain, scale))
+        if (SAMPLE_MAX && tile == 0)
+            sample_largest(chain, scale);
+        if (TRUST_MAX && (SAMPLE_MAX || tile > 0)) {
+            if (BY_STEPS ? __builtin_expect(find_exponents(chain, scale), 1) : weigh_trusting(chain, scale))
                 return;
             score_again(chain, queries, keys);
             if (masked)
@@ -896,7 +1007,10 @@ struct Consumer {
         raise(chain, scale, tile == 0, factor, rescale);
         if (IN_STEPS && rescale)
             rescale_results(chain, factor);
-        weigh(chain, scale);
+        if (BY_STEPS)
+            find_exponents(chain, scale);
+        else
+            weigh(chain, scale);
     }
 
     __device__ __forceinline__ void copy_result(const Chain &chain, const float (&sums)[2], int c) const
@@ -982,6 +1096,12 @@ struct Consumer {
         } while (skip());
     }
 
+    __device__ __forceinline__ bool next_item()
+    {
+        walk.at.advance(problem), walk.turn++;
+        return walk.start(problem, group);
+    }
+
     /* in_steps: scores, weights and mixing one after the other, which takes the fewest
      * registers: other warpgroups keep the tensor cores busy meanwhile. */
     __device__ __forceinline__ void in_steps(Chain &chain)
@@ -990,14 +1110,21 @@ struct Consumer {
             int value_place = 0;
 
             await_queries();
+            if (QUERIES_STAY)
+                load_queries(chain, query(0));
             _Pragma("unroll TILES_AT_ONCE") for (int tile = 0; tile < walk.tiles; tile++) {
+                if (NEXT_AHEAD) {
+                    products_wait<0>();
+                    fence_operand(chain.mixed);
+                }
                 const int key_place = await_keys();
                 float factor[2];
                 bool rescale;
 
                 /* Once per tile: ptxas 13.0 gave their registers to others after the
                  * products of the first, as the machine code showed. */
-                load_queries(chain, query(0));
+                if (!QUERIES_STAY)
+                    load_queries(chain, query(0));
                 await_turn();
                 products_begin();
                 start_scores(chain, query_tile(0), key_tile(key_place));
@@ -1007,27 +1134,44 @@ struct Consumer {
                     release(barriers.values_empty(value_place));
                 products_wait<0>();
                 fence_operand(chain.scores);
-                if (!TRUST_MAX)
+                if (!TRUST_MAX && !PAIRED)
                     release(barriers.keys_empty(key_place));
                 find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
-                pack_weights(chain);
-                value_place = await_values();
-                products_begin();
-                start_mixing(chain, value_tile(value_place), tile > 0);
+                if (!BY_STEPS)
+                    pack_weights(chain);
+                value_place = PAIRED ? key_place : await_values();
+                if (BY_STEPS) {
+                    mix_by_steps(chain, value_tile(value_place), tile > 0);
+                } else {
+                    products_begin();
+                    start_mixing(chain, value_tile(value_place), tile > 0);
+                }
                 products_commit();
                 /* Behind the products: an arrival before them is in their way. */
-                if (TRUST_MAX)
+                if (TRUST_MAX && !PAIRED)
                     release(barriers.keys_empty(key_place));
                 if (tile + 1 == walk.tiles)
                     release(barriers.queries_empty(group, query_place));
+                if (!NEXT_AHEAD) {
+                    products_wait<0>();
+                    fence_operand(chain.mixed);
+                }
+            }
+            last = walk;
+            bool more = false;
+            if (NEXT_AHEAD) {
+                more = next_item();
                 products_wait<0>();
                 fence_operand(chain.mixed);
             }
-            release(barriers.values_empty(value_place));
-            last = walk;
-            copy_result(chain, chain.sum, 0);
-            walk.at.advance(problem), walk.turn++;
-            const bool more = walk.start(problem, group);
+            if (SKIP_ROWS && last.tiles == 0)
+                release(barriers.queries_empty(group, query_place));
+            else
+                release(barriers.values_empty(value_place));
+            if (!SKIP_ROWS || last.tiles > 0)
+                copy_result(chain, chain.sum, 0);
+            if (!NEXT_AHEAD)
+                more = next_item();
             if (last.skipped > 0)
                 skip();
             if (!more)
@@ -1076,6 +1220,58 @@ struct Consumer {
                 start_scores(chain, query_tile(0), key_tile(key_place));
                 products_commit();
                 end_turn();
+                if (ends)
+                    copy_result(chain, chain.sum, 0);
+                products_wait<0>();
+                fence_operand(chain.scores);
+                tile = ends ? 0 : tile + 1;
+            }
+        } while (skip());
+    }
+
+    /* by_steps_ahead: the same with BY_STEPS. The next item is found while the last tile of this one
+     * is mixed. */
+    __device__ __forceinline__ void by_steps_ahead(Chain &chain)
+    {
+        do {
+            int tile = 0, key_place;
+            bool more = true;
+
+            await_queries();
+            key_place = await_keys();
+            products_begin();
+            start_scores(chain, query_tile(0), key_tile(key_place));
+            products_commit();
+            products_wait<0>();
+            fence_operand(chain.scores);
+            _Pragma("unroll TILES_AT_ONCE") while (more) {
+                const bool ends = tile + 1 == walk.tiles;
+                float factor[2];
+                bool rescale;
+
+                find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
+                const int value_place = PAIRED ? key_place : await_values();
+                mix_by_steps(chain, value_tile(value_place), tile > 0);
+                products_commit();
+                if (!PAIRED)
+                    release(barriers.keys_empty(key_place));
+                if (ends) {
+                    release(barriers.queries_empty(group, query_place));
+                    last = walk;
+                    more = next_item() && last.skipped == 0;
+                    if (more)
+                        await_queries();
+                }
+                products_wait<0>();
+                fence_operand(chain.mixed);
+                if (more)
+                    key_place = await_keys();
+                await_turn();
+                products_begin();
+                start_scores(chain, query_tile(0), key_tile(key_place));
+                products_commit();
+                end_turn();
+                release(barriers.values_empty(value_place));
                 if (ends)
                     copy_result(chain, chain.sum, 0);
                 products_wait<0>();
@@ -1186,6 +1382,12 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
                       {}, {}, {}, {at}, {at}};
     Chain chain[CHAINS];
 
+    if (READY_TILES) {
+        /* From a shuffle the compiler cannot find them anew behind every wait. */
+        consumer.first_keys = __shfl_sync(0xffffffffu, descriptor(shared + KEYS_AT, 16), 0);
+        consumer.first_values = __shfl_sync(
+            0xffffffffu, descriptor(shared + VALUES_AT, FP8 ? 16 : TENSOR_SUM ? ONES_AT - VALUES_AT : TILE_PANEL), 0);
+    }
     consumer.walk.turn = 0;
     if (!consumer.walk.start(problem, group))
         return;
@@ -1195,6 +1397,8 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
         consumer.end_turn(); /* the first may begin */
     if (OVERLAP == 0)
         consumer.in_steps(chain[0]);
+    else if (OVERLAP == 3 && BY_STEPS)
+        consumer.by_steps_ahead(chain[0]);
     else if (OVERLAP == 3)
         consumer.steps_ahead(chain[0]);
     else if (CHAINS == 1)
@@ -1216,7 +1420,12 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
     const Problem problem{S, B * H, H / HK, causal, (S + BLOCK_M - 1) / BLOCK_M};
     const Position at(problem);
 
-    if (threadIdx.x == 0) {
+    if (TENSOR_SUM && threadIdx.x < ONES_BYTES / 16) {
+        const unsigned one = BF16 ? 0x3f803f80u : 0x3c003c00u;
+        asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(shared + ONES_AT + threadIdx.x * 16), "r"(one) : "memory");
+        publish();
+    }
+    if (threadIdx.x == (EARLY_COPIES ? CONSUMERS * WARPGROUP : 0)) {
         prefetch(&q_map), prefetch(&k_map), prefetch(&v_map), prefetch(&o_map);
         for (int place = 0; place < STAGES; place++) {
             barrier_init(barriers.keys_full(place), 1);
@@ -1235,9 +1444,14 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    __syncthreads();
     /* Taken from a shuffle, so that the compiler knows it to be one for the warp. */
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / WARPGROUP, 0);
+    if (EARLY_COPIES && __shfl_sync(0xffffffffu, threadIdx.x / 32, 0) == CONSUMERS * 4) {
+        __syncwarp();
+        asm volatile("bar.arrive 0, %0;" ::"n"(THREADS) : "memory"); /* copies wait for no one */
+    } else {
+        __syncthreads();
+    }
     if (group == CONSUMERS) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(KEPT_REGISTERS));
         if (threadIdx.x == CONSUMERS * WARPGROUP)
