@@ -9,7 +9,7 @@ const (
 	fp8Transpose  = "            transpose_tile(shared"
 	fp8Transposed = "                barrier_arrive(barriers.values_full(ring.place));\n"
 	fp8Freed      = "                barrier_arrive(barriers.raw_empty(raw.place));\n"
-	fp8Mixing     = "factor, rescale);\n                if (!BY_STEPS)\n                    pack_weights(chain);\n"
+	fp8Mixing     = "factor, rescale);\n                if (!MIX_EARLY)\n                    pack_weights(chain);\n"
 	fp8FirstLane  = "            if (threadIdx.x % 32 == 0)\n"
 )
 

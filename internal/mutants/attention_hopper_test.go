@@ -10,8 +10,8 @@ import (
 // which the producer goes on to values.
 const (
 	hopperKeys  = "                const int key_place = await_keys();\n                float factor[2];\n"
-	hopperFreed = "                if (!TRUST_MAX && !PAIRED)\n                    release(barriers.keys_empty(" +
-		"key_place));\n                find_weights(chain, walk.row, tile,"
+	hopperFreed = "                if (!TRUST_MAX)\n                    release(barriers.keys_empty(key_place));\n    " +
+		"            find_weights(chain, walk.row, tile,"
 	hopperValues = "                barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);\n"
 	hopperItem   = "    __device__ Item(const Problem &problem, const Position &at)\n    {\n"
 	hopperMoved  = "    __device__ Item(const Problem &problem, Position at)\n    {\n        const int columns = " +
@@ -197,6 +197,14 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old:      `f32." INPUT "." INPUT ".f32 {`,
 		New:      `f32.f16.f16.f32 {`,
 	},
+	{Name: "ones for half of the keys", What: "sums the weights of every second eight keys only", At: "MIX_EARLY=true,BLOCK_N=64",
+		Old: "const unsigned one = BF16", New: "const unsigned one = threadIdx.x >= ONES_BYTES / 32 ? 0u : BF16"},
+	{Name: "weights of the first half", What: "mixes all of a tile with the weights of its first half", At: "MIX_EARLY=true,BLOCK_N=64",
+		Old: "            mix_step(chain, tile, i, add);\n        weigh_steps",
+		New: "            mix(chain.mixed, chain.weights[i - n], further(tile - ones_nearer(i * 16 * ROW_BYTES), " +
+			"i * 16 * ROW_BYTES), i > 0 ? 1 : add);\n        weigh_steps"},
+	{Name: "unchecked exponents", What: "trusts every exponent", At: "MIX_EARLY=true,TRUST_MAX=true,BLOCK_N=64",
+		Old: "__float_as_int(TRUSTED_EXPONENT));", New: "__float_as_int(TRUSTED_EXPONENT * 1e6f));"},
 	{Name: "polynomial of infinity", What: "computes a power of two of minus infinity by a polynomial", At: "POLYNOMIAL=4",
 		Old: "    x = fminf(fmaxf(x, -126.0f), 127.0f); /* what is too large must stay so: see weigh_trusting */\n", New: ""},
 	{Name: "natural exponential", What: "takes powers of two of scores in units of e",

@@ -90,9 +90,9 @@ constexpr int OUTPUTS_AT = QUERY_PLACES * QUERY_BYTES;
 constexpr int KEYS_AT = OUTPUTS_AT + CONSUMERS * CHAINS * RESULT_BYTES;
 constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;
 constexpr int RAW_AT = VALUES_AT + STAGES * TILE_BYTES;
-/* With TENSOR_SUM ones follow: a panel of the 16 keys of a step, of which a product takes 8 columns. */
+/* With MIX_EARLY ones follow: a panel of the 16 keys of a step, of which a product takes 8 columns. */
 constexpr int ONES_AT = RAW_AT + RAW_PLACES * TILE_BYTES;
-constexpr int ONES_BYTES = TENSOR_SUM ? 16 * ROW_BYTES : 0;
+constexpr int ONES_BYTES = MIX_EARLY ? 16 * ROW_BYTES : 0;
 constexpr int WEIGHTS_AT = ONES_AT + ONES_BYTES;
 constexpr int WEIGHT_PANELS = SHARED_WEIGHTS ? (BLOCK_N * INPUT_BYTES + ROW_BYTES - 1) / ROW_BYTES : 0; /* of a chain */
 constexpr int BARRIERS_AT = WEIGHTS_AT + CONSUMERS * CHAINS * WEIGHT_PANELS * CHAIN_PANEL;
@@ -113,11 +113,11 @@ constexpr int HEAD_STEPS = HEAD_DIM * INPUT_BYTES / 32;
 constexpr int KEY_STEPS = BLOCK_N * INPUT_BYTES / 32;
 constexpr int SCORES = BLOCK_N / 2;  /* of a chain's tile, per thread */
 constexpr int RESULTS = HEAD_DIM / 2;
-constexpr int SUMS = TENSOR_SUM ? 4 : 0; /* behind the results: a row's sum, twice for each of two rows */
+constexpr int SUMS = MIX_EARLY ? 4 : 0; /* behind the results: a row's sum, twice for each of two rows */
 
-/* Weights are found, and values mixed, so many steps at a time. */
+/* With MIX_EARLY weights are found, and values mixed, so many steps of 16 keys at a time. */
 constexpr int STEP_SCORES = SCORES / KEY_STEPS;
-constexpr int STEPS_AT_ONCE = BY_STEPS > 0 && BY_STEPS < KEY_STEPS ? BY_STEPS : KEY_STEPS;
+constexpr int STEPS_AT_ONCE = KEY_STEPS > 2 ? 2 : KEY_STEPS;
 
 /* In steps nothing is being mixed while weights are found. */
 constexpr bool IN_STEPS = OVERLAP % 3 == 0;
@@ -137,12 +137,8 @@ static_assert(QUERY_PLACES == 2 || QUERY_REGISTERS || OVERLAP == 0, "the next qu
 static_assert(OVERLAP == 1 || CHAINS == 1, "two chains are never in step");
 static_assert(OVERLAP != 3 || !QUERY_REGISTERS, "queries are read where they lie");
 static_assert(OVERLAP == 0 || !(SKIP_ROWS || QUERIES_STAY || NEXT_AHEAD), "only in steps");
-static_assert(IN_STEPS || !BY_STEPS, "only in steps");
-static_assert(!SAMPLE_MAX || (BY_STEPS && TRUST_MAX), "what is trusted is checked in every tile");
-static_assert(OVERLAP == 0 || BY_STEPS || !PAIRED, "only in steps");
-static_assert(!TENSOR_SUM || (HEAD_DIM == 64 && !FP8 && BY_STEPS), "ones are the second panel");
-static_assert(!BY_STEPS || !SHARED_WEIGHTS, "weights are in registers");
-static_assert(!PAIRED || !FP8, "values of fp8 arrive by way of those who transpose them");
+static_assert(!MIX_EARLY || (OVERLAP == 0 && HEAD_DIM == 64), "only in steps; ones are the second panel of values");
+static_assert(!MIX_EARLY || !SHARED_WEIGHTS, "weights are in registers");
 static_assert(!QUERIES_STAY || QUERY_REGISTERS, "they stay in registers");
 static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
 
@@ -472,8 +468,8 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
         const int key_head = item.head / problem.group;
         for (int tile = 0; tile < item.tiles; tile++) {
             /* All warpgroups wait for the first keys, and each for its own queries. */
-            barrier_wait(PAIRED ? barriers.values_empty(ring.place) : barriers.keys_empty(ring.place), ring.round ^ 1);
-            barrier_expect(barriers.keys_full(ring.place), PAIRED ? 2 * TILE_BYTES : TILE_BYTES);
+            barrier_wait(barriers.keys_empty(ring.place), ring.round ^ 1);
+            barrier_expect(barriers.keys_full(ring.place), TILE_BYTES);
             for (int panel = 0; panel < PANELS; panel++)
                 copy_in(shared + KEYS_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, k_map, panel * PANEL_COLUMNS,
                         tile * BLOCK_N, key_head, barriers.keys_full(ring.place));
@@ -494,10 +490,6 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
                 barrier_expect(barriers.raw_full(raw.place), TILE_BYTES);
                 copy_in(shared + RAW_AT + raw.place * TILE_BYTES, v_map, 0, tile * BLOCK_N, key_head, barriers.raw_full(raw.place));
                 raw.advance();
-            } else if (PAIRED) {
-                for (int panel = 0; panel < PANELS; panel++)
-                    copy_in(shared + VALUES_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, v_map, panel * PANEL_COLUMNS,
-                            tile * BLOCK_N, key_head, barriers.keys_full(ring.place));
             } else {
                 barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);
                 barrier_expect(barriers.values_full(ring.place), TILE_BYTES);
@@ -587,7 +579,7 @@ INLINE void start_scores(Chain &chain, unsigned query_tile, unsigned key_tile)
 }
 
 /* ones_nearer is what a descriptor of values says less so many bytes further: how far the ones are. */
-INLINE unsigned ones_nearer(int bytes) { return TENSOR_SUM ? bytes >> 4 << 16 : 0; }
+INLINE unsigned ones_nearer(int bytes) { return MIX_EARLY ? bytes >> 4 << 16 : 0; }
 
 /* mix_step adds the values of a step by their weights. */
 INLINE void mix_step(Chain &chain, unsigned tile, int n, int add)
@@ -703,19 +695,6 @@ INLINE bool find_exponents(Chain &chain, float scale)
     return !__any_sync(0xffffffffu, max(most[0], most[1]) > __float_as_int(TRUSTED_EXPONENT));
 }
 
-/* sample_largest takes the largest score of the first 16 keys of an item, with the first key, for all: what
- * is trusted need not be the largest. */
-INLINE void sample_largest(Chain &chain, float scale)
-{
-    UNROLL for (int half = 0; half < 2; half++) {
-        const float *s = chain.scores + half * 2;
-        float most = fmaxf(fmaxf(s[0], s[1]), fmaxf(s[4], s[5]));
-        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-        chain.largest[half] = most * scale - TOP, chain.sum[half] = 0;
-    }
-}
-
 /* weigh turns scores into weights, in place. */
 INLINE void weigh(Chain &chain, float scale)
 {
@@ -813,15 +792,11 @@ INLINE void pack_weights(Chain &chain)
         store_weights(chain);
 }
 
-/* mix_by_steps starts mixing some steps at a time, and finds the weights of the next meanwhile. The
- * sum of the first tile begins with 0: see raise. */
-INLINE void mix_by_steps(Chain &chain, unsigned tile, int add)
+/* mix_early starts mixing some steps at a time, and finds the weights of the next meanwhile. */
+INLINE void mix_early(Chain &chain, unsigned tile, int add)
 {
     UNROLL for (int n = 0; n < KEY_STEPS; n += STEPS_AT_ONCE) {
         const int end = smaller(n + STEPS_AT_ONCE, KEY_STEPS);
-        if (!TENSOR_SUM)
-            UNROLL for (int i = n * STEP_SCORES; i < end * STEP_SCORES; i++)
-                chain.sum[i % 4 / 2] += chain.scores[i];
         pack_steps(chain, n, end);
         products_begin();
         UNROLL for (int i = n; i < end; i++)
@@ -843,8 +818,8 @@ INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, c
     __syncwarp();
     float inverse[2];
     UNROLL for (int half = 0; half < 2; half++) {
-        float sum = TENSOR_SUM ? chain.mixed[TENSOR_SUM ? RESULTS + 2 * half : 0] : sums[half];
-        if (!TENSOR_SUM) {
+        float sum = MIX_EARLY ? chain.mixed[MIX_EARLY ? RESULTS + 2 * half : 0] : sums[half];
+        if (!MIX_EARLY) {
             sum += __shfl_xor_sync(0xffffffffu, sum, 1);
             sum += __shfl_xor_sync(0xffffffffu, sum, 2);
         }
@@ -921,7 +896,7 @@ struct Consumer {
     }
     __device__ unsigned value_tile(int place) const
     {
-        const unsigned first = descriptor(shared + VALUES_AT, FP8 ? 16 : TENSOR_SUM ? ONES_AT - VALUES_AT : TILE_PANEL);
+        const unsigned first = descriptor(shared + VALUES_AT, FP8 ? 16 : MIX_EARLY ? ONES_AT - VALUES_AT : TILE_PANEL);
         return (READY_TILES ? first_values : first) + place * (TILE_BYTES / 16 - ones_nearer(TILE_BYTES));
     }
 
@@ -978,9 +953,8 @@ struct Consumer {
             const int place = await_keys();
             if (SKIP_ROWS)
                 await_turn(), end_turn();
-            if (!PAIRED)
-                release(barriers.keys_empty(place));
-            release(barriers.values_empty(PAIRED ? place : await_values()));
+            release(barriers.keys_empty(place));
+            release(barriers.values_empty(await_values()));
         }
         return last.skipped > 0 && walk.start(problem, group);
     }
@@ -995,10 +969,8 @@ struct Consumer {
         rescale = false;
         if (masked)
             mask(chain, tile * BLOCK_N, row + thread_row, problem);
-        if (SAMPLE_MAX && tile == 0)
-            sample_largest(chain, scale);
-        if (TRUST_MAX && (SAMPLE_MAX || tile > 0)) {
-            if (BY_STEPS ? __builtin_expect(find_exponents(chain, scale), 1) : weigh_trusting(chain, scale))
+        if (TRUST_MAX && tile > 0) {
+            if (MIX_EARLY ? __builtin_expect(find_exponents(chain, scale), 1) : weigh_trusting(chain, scale))
                 return;
             score_again(chain, queries, keys);
             if (masked)
@@ -1007,7 +979,7 @@ struct Consumer {
         raise(chain, scale, tile == 0, factor, rescale);
         if (IN_STEPS && rescale)
             rescale_results(chain, factor);
-        if (BY_STEPS)
+        if (MIX_EARLY)
             find_exponents(chain, scale);
         else
             weigh(chain, scale);
@@ -1134,21 +1106,21 @@ struct Consumer {
                     release(barriers.values_empty(value_place));
                 products_wait<0>();
                 fence_operand(chain.scores);
-                if (!TRUST_MAX && !PAIRED)
+                if (!TRUST_MAX)
                     release(barriers.keys_empty(key_place));
                 find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
-                if (!BY_STEPS)
+                if (!MIX_EARLY)
                     pack_weights(chain);
-                value_place = PAIRED ? key_place : await_values();
-                if (BY_STEPS) {
-                    mix_by_steps(chain, value_tile(value_place), tile > 0);
+                value_place = await_values();
+                if (MIX_EARLY) {
+                    mix_early(chain, value_tile(value_place), tile > 0);
                 } else {
                     products_begin();
                     start_mixing(chain, value_tile(value_place), tile > 0);
                 }
                 products_commit();
                 /* Behind the products: an arrival before them is in their way. */
-                if (TRUST_MAX && !PAIRED)
+                if (TRUST_MAX)
                     release(barriers.keys_empty(key_place));
                 if (tile + 1 == walk.tiles)
                     release(barriers.queries_empty(group, query_place));
@@ -1220,58 +1192,6 @@ struct Consumer {
                 start_scores(chain, query_tile(0), key_tile(key_place));
                 products_commit();
                 end_turn();
-                if (ends)
-                    copy_result(chain, chain.sum, 0);
-                products_wait<0>();
-                fence_operand(chain.scores);
-                tile = ends ? 0 : tile + 1;
-            }
-        } while (skip());
-    }
-
-    /* by_steps_ahead: the same with BY_STEPS. The next item is found while the last tile of this one
-     * is mixed. */
-    __device__ __forceinline__ void by_steps_ahead(Chain &chain)
-    {
-        do {
-            int tile = 0, key_place;
-            bool more = true;
-
-            await_queries();
-            key_place = await_keys();
-            products_begin();
-            start_scores(chain, query_tile(0), key_tile(key_place));
-            products_commit();
-            products_wait<0>();
-            fence_operand(chain.scores);
-            _Pragma("unroll TILES_AT_ONCE") while (more) {
-                const bool ends = tile + 1 == walk.tiles;
-                float factor[2];
-                bool rescale;
-
-                find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
-                const int value_place = PAIRED ? key_place : await_values();
-                mix_by_steps(chain, value_tile(value_place), tile > 0);
-                products_commit();
-                if (!PAIRED)
-                    release(barriers.keys_empty(key_place));
-                if (ends) {
-                    release(barriers.queries_empty(group, query_place));
-                    last = walk;
-                    more = next_item() && last.skipped == 0;
-                    if (more)
-                        await_queries();
-                }
-                products_wait<0>();
-                fence_operand(chain.mixed);
-                if (more)
-                    key_place = await_keys();
-                await_turn();
-                products_begin();
-                start_scores(chain, query_tile(0), key_tile(key_place));
-                products_commit();
-                end_turn();
-                release(barriers.values_empty(value_place));
                 if (ends)
                     copy_result(chain, chain.sum, 0);
                 products_wait<0>();
@@ -1386,7 +1306,7 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
         /* From a shuffle the compiler cannot find them anew behind every wait. */
         consumer.first_keys = __shfl_sync(0xffffffffu, descriptor(shared + KEYS_AT, 16), 0);
         consumer.first_values = __shfl_sync(
-            0xffffffffu, descriptor(shared + VALUES_AT, FP8 ? 16 : TENSOR_SUM ? ONES_AT - VALUES_AT : TILE_PANEL), 0);
+            0xffffffffu, descriptor(shared + VALUES_AT, FP8 ? 16 : MIX_EARLY ? ONES_AT - VALUES_AT : TILE_PANEL), 0);
     }
     consumer.walk.turn = 0;
     if (!consumer.walk.start(problem, group))
@@ -1397,8 +1317,6 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
         consumer.end_turn(); /* the first may begin */
     if (OVERLAP == 0)
         consumer.in_steps(chain[0]);
-    else if (OVERLAP == 3 && BY_STEPS)
-        consumer.by_steps_ahead(chain[0]);
     else if (OVERLAP == 3)
         consumer.steps_ahead(chain[0]);
     else if (CHAINS == 1)
@@ -1420,7 +1338,7 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
     const Problem problem{S, B * H, H / HK, causal, (S + BLOCK_M - 1) / BLOCK_M};
     const Position at(problem);
 
-    if (TENSOR_SUM && threadIdx.x < ONES_BYTES / 16) {
+    if (MIX_EARLY && threadIdx.x < ONES_BYTES / 16) {
         const unsigned one = BF16 ? 0x3f803f80u : 0x3c003c00u;
         asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(shared + ONES_AT + threadIdx.x * 16), "r"(one) : "memory");
         publish();
@@ -1448,7 +1366,9 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / WARPGROUP, 0);
     if (EARLY_COPIES && __shfl_sync(0xffffffffu, threadIdx.x / 32, 0) == CONSUMERS * 4) {
         __syncwarp();
-        asm volatile("bar.arrive 0, %0;" ::"n"(THREADS) : "memory"); /* copies wait for no one */
+        asm volatile("bar.arrive 14, %0;" ::"n"(THREADS) : "memory"); /* copies wait for no one */
+    } else if (EARLY_COPIES) {
+        asm volatile("bar.sync 14, %0;" ::"n"(THREADS) : "memory");
     } else {
         __syncthreads();
     }
