@@ -197,9 +197,11 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old:      `f32." INPUT "." INPUT ".f32 {`,
 		New:      `f32.f16.f16.f32 {`,
 	},
-	{Name: "ones for half of the keys", What: "sums the weights of every second eight keys only", At: "MIX_EARLY=true,BLOCK_N=64",
+	{Name: "ones for half of the keys", What: "sums the weights of every second eight keys only",
+		At:  "MIX_EARLY=true,BLOCK_N=64",
 		Old: "const unsigned one = BF16", New: "const unsigned one = threadIdx.x >= ONES_BYTES / 32 ? 0u : BF16"},
-	{Name: "weights of the first half", What: "mixes all of a tile with the weights of its first half", At: "MIX_EARLY=true,BLOCK_N=64",
+	{Name: "weights of the first half", What: "mixes all of a tile with the weights of its first half",
+		At:  "MIX_EARLY=true,BLOCK_N=64",
 		Old: "            mix_step(chain, tile, i, add);\n        weigh_steps",
 		New: "            mix(chain.mixed, chain.weights[i - n], further(tile - ones_nearer(i * 16 * ROW_BYTES), " +
 			"i * 16 * ROW_BYTES), i > 0 ? 1 : add);\n        weigh_steps"},
