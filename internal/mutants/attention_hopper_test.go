@@ -28,6 +28,8 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	// What is written.
 	{Name: "tail rows", What: "does not copy out the rows of a warp that are not 16",
 		Old: "if (row + warp * 16 < S)", New: "if (row + warp * 16 + 16 <= S)"},
+	{Name: "rows skipped", What: "skips the rows of a warpgroup that are not 64", Workload: "wide_2048",
+		Old: "SKIPS_ROWS && row >= problem.S", New: "SKIPS_ROWS && row + GROUP_ROWS > problem.S"},
 	{Name: "another head", What: "copies the result to the head before",
 		Old: "panel * 64, row + warp * 16, head);", New: "panel * 64, row + warp * 16, head > 0 ? head - 1 : head);"},
 	{Name: "swizzle", What: "has the pattern of a tile wrong by a row",
@@ -77,7 +79,7 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: hopperKeys, New: hopperKeys + "                release(barriers.keys_empty(key_place));\n" + late("true", ""),
 		End: hopperFreed, NewEnd: "                find_weights(chain, walk.row, tile,"},
 	{Name: "place beside", What: "reads the values in the place beside",
-		Old: "first_values : first) + place *", New: "first_values : first) + (place + 1) % STAGES *"},
+		Old: "first_values + place *", New: "first_values + (place + 1) % STAGES *"},
 	{Name: "one bank of places", What: "has the values copied over the keys",
 		Old: "constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;",
 		New: "constexpr int VALUES_AT = KEYS_AT + (STAGES - 1) * TILE_BYTES;"},

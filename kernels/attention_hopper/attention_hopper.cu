@@ -122,6 +122,9 @@ constexpr int STEPS_AT_ONCE = KEY_STEPS > 2 ? 2 : KEY_STEPS;
 /* In steps nothing is being mixed while weights are found. */
 constexpr bool IN_STEPS = OVERLAP % 3 == 0;
 
+/* Whether a warpgroup without rows skips its tiles: at D = 64 the question costs more than it saves. */
+constexpr bool SKIPS_ROWS = OVERLAP == 0 && HEAD_DIM == 128;
+
 /* Registers are dealt out per thread in eights; the block owns what it started with. */
 constexpr int ENTRY_REGISTERS = 65536 / (BLOCKS * THREADS) / 8 * 8 > 248 ? 248 : 65536 / (BLOCKS * THREADS) / 8 * 8;
 constexpr int KEPT_REGISTERS = 8 * PRODUCER_REGISTERS; /* by the producers */
@@ -136,10 +139,8 @@ static_assert(CHAINS == 1 || CHAINS == 2, "a warpgroup has registers for two cha
 static_assert(QUERY_PLACES == 2 || QUERY_REGISTERS || OVERLAP == 0, "the next queries need a place");
 static_assert(OVERLAP == 1 || CHAINS == 1, "two chains are never in step");
 static_assert(OVERLAP != 3 || !QUERY_REGISTERS, "queries are read where they lie");
-static_assert(OVERLAP == 0 || !(SKIP_ROWS || QUERIES_STAY || NEXT_AHEAD), "only in steps");
 static_assert(!MIX_EARLY || (OVERLAP == 0 && HEAD_DIM == 64), "only in steps; ones are the second panel of values");
 static_assert(!MIX_EARLY || !SHARED_WEIGHTS, "weights are in registers");
-static_assert(!QUERIES_STAY || QUERY_REGISTERS, "they stay in registers");
 static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
 
 /* A copy engine's descriptor of a tensor, made by the driver. */
@@ -855,7 +856,7 @@ struct Walk {
         head = item.head;
         row = item.first + share_of(problem, group, turn) * GROUP_ROWS;
         tiles = problem.causal ? smaller(item.tiles, tiles_of(row + GROUP_ROWS)) : item.tiles;
-        if (SKIP_ROWS && row >= problem.S)
+        if (SKIPS_ROWS && row >= problem.S)
             tiles = 0;
         skipped = item.tiles - tiles;
         return true;
@@ -890,14 +891,10 @@ struct Consumer {
     {
         return descriptor(shared, 16) + (query_place * QUERY_BYTES + group * GROUP_BYTES + c * CHAIN_BYTES) / 16;
     }
-    __device__ unsigned key_tile(int place) const
-    {
-        return (READY_TILES ? first_keys : descriptor(shared + KEYS_AT, 16)) + place * (TILE_BYTES / 16);
-    }
+    __device__ unsigned key_tile(int place) const { return first_keys + place * (TILE_BYTES / 16); }
     __device__ unsigned value_tile(int place) const
     {
-        const unsigned first = descriptor(shared + VALUES_AT, FP8 ? 16 : MIX_EARLY ? ONES_AT - VALUES_AT : TILE_PANEL);
-        return (READY_TILES ? first_values : first) + place * (TILE_BYTES / 16 - ones_nearer(TILE_BYTES));
+        return first_values + place * (TILE_BYTES / 16 - ones_nearer(TILE_BYTES));
     }
 
     __device__ __forceinline__ void release(unsigned barrier) const
@@ -951,8 +948,8 @@ struct Consumer {
     {
         for (int tile = 0; tile < last.skipped; tile++) {
             const int place = await_keys();
-            if (SKIP_ROWS)
-                await_turn(), end_turn();
+            if (SKIPS_ROWS)
+                await_turn(), end_turn(); /* others wait for its turns */
             release(barriers.keys_empty(place));
             release(barriers.values_empty(await_values()));
         }
@@ -1082,21 +1079,17 @@ struct Consumer {
             int value_place = 0;
 
             await_queries();
-            if (QUERIES_STAY)
-                load_queries(chain, query(0));
             _Pragma("unroll TILES_AT_ONCE") for (int tile = 0; tile < walk.tiles; tile++) {
-                if (NEXT_AHEAD) {
-                    products_wait<0>();
-                    fence_operand(chain.mixed);
-                }
+                /* Of the tile before: behind the last one the next item is found meanwhile. */
+                products_wait<0>();
+                fence_operand(chain.mixed);
                 const int key_place = await_keys();
                 float factor[2];
                 bool rescale;
 
                 /* Once per tile: ptxas 13.0 gave their registers to others after the
                  * products of the first, as the machine code showed. */
-                if (!QUERIES_STAY)
-                    load_queries(chain, query(0));
+                load_queries(chain, query(0));
                 await_turn();
                 products_begin();
                 start_scores(chain, query_tile(0), key_tile(key_place));
@@ -1124,26 +1117,17 @@ struct Consumer {
                     release(barriers.keys_empty(key_place));
                 if (tile + 1 == walk.tiles)
                     release(barriers.queries_empty(group, query_place));
-                if (!NEXT_AHEAD) {
-                    products_wait<0>();
-                    fence_operand(chain.mixed);
-                }
             }
             last = walk;
-            bool more = false;
-            if (NEXT_AHEAD) {
-                more = next_item();
-                products_wait<0>();
-                fence_operand(chain.mixed);
-            }
-            if (SKIP_ROWS && last.tiles == 0)
-                release(barriers.queries_empty(group, query_place));
-            else
+            const bool more = next_item();
+            products_wait<0>();
+            fence_operand(chain.mixed);
+            if (!SKIPS_ROWS || last.tiles > 0) {
                 release(barriers.values_empty(value_place));
-            if (!SKIP_ROWS || last.tiles > 0)
                 copy_result(chain, chain.sum, 0);
-            if (!NEXT_AHEAD)
-                more = next_item();
+            } else {
+                release(barriers.queries_empty(group, query_place));
+            }
             if (last.skipped > 0)
                 skip();
             if (!more)
@@ -1302,12 +1286,10 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
                       {}, {}, {}, {at}, {at}};
     Chain chain[CHAINS];
 
-    if (READY_TILES) {
-        /* From a shuffle the compiler cannot find them anew behind every wait. */
-        consumer.first_keys = __shfl_sync(0xffffffffu, descriptor(shared + KEYS_AT, 16), 0);
-        consumer.first_values = __shfl_sync(
-            0xffffffffu, descriptor(shared + VALUES_AT, FP8 ? 16 : MIX_EARLY ? ONES_AT - VALUES_AT : TILE_PANEL), 0);
-    }
+    /* From a shuffle, so that the compiler cannot find them anew behind every wait. */
+    consumer.first_keys = __shfl_sync(0xffffffffu, descriptor(shared + KEYS_AT, 16), 0);
+    consumer.first_values = __shfl_sync(
+        0xffffffffu, descriptor(shared + VALUES_AT, FP8 ? 16 : MIX_EARLY ? ONES_AT - VALUES_AT : TILE_PANEL), 0);
     consumer.walk.turn = 0;
     if (!consumer.walk.start(problem, group))
         return;
@@ -1343,7 +1325,7 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
         asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(shared + ONES_AT + threadIdx.x * 16), "r"(one) : "memory");
         publish();
     }
-    if (threadIdx.x == (EARLY_COPIES ? CONSUMERS * WARPGROUP : 0)) {
+    if (threadIdx.x == 0) {
         prefetch(&q_map), prefetch(&k_map), prefetch(&v_map), prefetch(&o_map);
         for (int place = 0; place < STAGES; place++) {
             barrier_init(barriers.keys_full(place), 1);
@@ -1362,16 +1344,9 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
+    __syncthreads();
     /* Taken from a shuffle, so that the compiler knows it to be one for the warp. */
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / WARPGROUP, 0);
-    if (EARLY_COPIES && __shfl_sync(0xffffffffu, threadIdx.x / 32, 0) == CONSUMERS * 4) {
-        __syncwarp();
-        asm volatile("bar.arrive 14, %0;" ::"n"(THREADS) : "memory"); /* copies wait for no one */
-    } else if (EARLY_COPIES) {
-        asm volatile("bar.sync 14, %0;" ::"n"(THREADS) : "memory");
-    } else {
-        __syncthreads();
-    }
     if (group == CONSUMERS) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(KEPT_REGISTERS));
         if (threadIdx.x == CONSUMERS * WARPGROUP)
