@@ -123,10 +123,10 @@ for part in "$@"; do
     rivals) # tuned points beside PyTorch's backends, cuBLAS, and a copy
       short=CONSUMERS=2,BLOCKS=2,BLOCK_N=64,STAGES=2,WORKERS=132,TRUST_MAX=true
       against() { timed rivals.log "$pawl" rivals "$1" --workload "$2" --at "$3" --results "$out/rivals-$1-$2.json"; }
-      unrolled=CONSUMERS=4,BLOCK_N=64,STAGES=8,QUERY_PLACES=2,TILES_UNROLLED=2,WORKERS=128,PRODUCER_REGISTERS=3,TRUST_MAX=true,MIX_EARLY=true
+      unrolled=CONSUMERS=4,BLOCK_N=64,STAGES=4,QUERY_PLACES=2,TILES_UNROLLED=2,WORKERS=128,PRODUCER_REGISTERS=3,TRUST_MAX=true,MIX_EARLY=true
       for workload in training_512 training_512_bf16; do against attention_hopper $workload $unrolled; done
       for workload in context_1024 context_2048; do against attention_hopper $workload $hopper; done
-      against attention_hopper training_512_causal "${unrolled/STAGES=8/STAGES=6}"
+      against attention_hopper training_512_causal "${unrolled/STAGES=4/STAGES=6}"
       against attention_hopper small_448 $short,MIX_EARLY=true
       against attention_hopper context_4096_causal "${hopper/QUERY_PLACES=2/QUERY_PLACES=1}"
       against attention_hopper large_640 "${short/BLOCK_N=64/BLOCK_N=80}"
