@@ -121,8 +121,7 @@ func (w weighing) compare(before, after Arm) Evidence {
 // changeInterval is the interval of the change at a level, from the log ratios of the rounds. A
 // clock that counts in ticks may be wrong by one, so that it is wider by that.
 func changeInterval(ratios []float64, level, tick float64) stats.Interval {
-	speedups := collect.Each(ratios, math.Exp)
-	interval := stats.MedianInterval(speedups, level)
+	interval := stats.MedianInterval(collect.Each(ratios, math.Exp), level)
 	if !interval.Bounded() || math.IsInf(tick, 1) {
 		return stats.Unbounded()
 	}
@@ -232,9 +231,3 @@ func describe(processes [][]float64, variations []float64) Side {
 // medianFactor is how much wider the error of a median is than that of a mean of
 // normal values, the square root of pi/2.
 const medianFactor = 1.2533
-
-// roundsNeeded returns how many rounds would show a regression of the policy's
-// size.
-func (p Policy) roundsNeeded(spread float64, analysis Analysis) int {
-	return stats.PairsNeeded(spread*medianFactor, math.Log1p(p.Regression), analysis.Level/2, power)
-}

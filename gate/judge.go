@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"pawl/internal/page"
+	"pawl/internal/stats"
 )
 
 // weighed is all that is known at an analysis.
@@ -141,7 +142,8 @@ func (p Policy) judgeNoise(w weighed) Decision {
 
 // remedy says what would show a regression of the policy's size.
 func (p Policy) remedy(w weighed) string {
-	if needed := p.roundsNeeded(w.between.Spread, w.analysis); needed > w.analysis.Rounds {
+	needed := stats.PairsNeeded(w.between.Spread*medianFactor, math.Log1p(p.Regression), w.analysis.Level/2, power)
+	if needed > w.analysis.Rounds {
 		return fmt.Sprintf("about %d rounds would show %s", needed, page.Percent(p.Regression))
 	}
 	return "a quieter machine is needed"

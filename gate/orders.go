@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 )
 
@@ -19,10 +20,8 @@ var designed = []Arm{Baseline, Candidate, Control}
 const blockRounds = 6
 
 func (r *run) order(round int) []Arm {
-	var order []Arm
-	for _, i := range stats.NewOrders(len(designed), r.options.Seed, r.stream).Round(round) {
-		order = append(order, designed[i])
-	}
+	orders := stats.NewOrders(len(designed), r.options.Seed, r.stream)
+	order := collect.Each(orders.Round(round), func(i int) Arm { return designed[i] })
 	if r.options.Best {
 		const places = 0x706c61636573
 		random := rand.New(rand.NewPCG(r.options.Seed^places, r.stream<<32+uint64(round)))

@@ -55,8 +55,7 @@ func newPowerSimulation(p Policy, analyses []Analysis, w weighed, simulations in
 // the noisier half where that says more. They are scaled as few rounds ask for.
 func noisierHalf(rounds []logTimes) []logTimes {
 	middle := func(arm Arm) float64 {
-		differences := collect.Each(rounds, func(t logTimes) float64 { return *t.of(arm) - t.baseline })
-		return stats.Median(differences)
+		return stats.Median(collect.Each(rounds, func(t logTimes) float64 { return *t.of(arm) - t.baseline }))
 	}
 	candidate, control := middle(Candidate), middle(Control)
 	var noise []logTimes

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/space"
 )
@@ -122,11 +123,9 @@ type Dims map[string]int64
 
 // String returns the sizes sorted by name, such as B=1,S=256.
 func (d Dims) String() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(d)) {
-		parts = append(parts, fmt.Sprintf("%s=%d", name, d[name]))
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(collect.Each(slices.Sorted(maps.Keys(d)), func(name string) string {
+		return fmt.Sprintf("%s=%d", name, d[name])
+	}), ",")
 }
 
 // Environment returns the sizes for evaluating expressions.

@@ -144,7 +144,7 @@ func (b *builder) objectives() error {
 		}
 		if len(measured) == 0 {
 			return text.At.Errorf("%q uses nothing that is measured, so that every sample would be the same; there are %s",
-				text.Text, namesOf(known))
+				text.Text, strings.Join(collect.Each(known, func(q Quantity) string { return q.Name }), ", "))
 		}
 		o := Objective{Text: text.Text, Maximize: maximize, Measured: measured, Formula: formula}
 		for _, p := range b.kernel.params {
@@ -185,8 +185,7 @@ func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 	}
 	// A parameter, a size or a definition hides what is measured under the same name.
 	known = slices.DeleteFunc(b.kernel.Quantities(), func(q Quantity) bool { return b.all.Has(q.Name) })
-	names := collect.Each(known, func(q Quantity) string { return q.Name })
-	return known, b.all.Measuring(names), nil
+	return known, b.all.Measuring(collect.Each(known, func(q Quantity) string { return q.Name })), nil
 }
 
 func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Scalar,
@@ -202,8 +201,7 @@ func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Sc
 		}
 		return nil, nil, err
 	}
-	measured := collect.Where(known, func(q Quantity) bool { return slices.Contains(formula.Names(), q.Name) })
-	return formula, measured, nil
+	return formula, collect.Where(known, func(q Quantity) bool { return slices.Contains(formula.Names(), q.Name) }), nil
 }
 
 // notHere says why a backend does not know a quantity.
@@ -224,10 +222,6 @@ func measuring(quantity string) (names []string) {
 		}
 	}
 	return names
-}
-
-func namesOf(known []Quantity) string {
-	return strings.Join(collect.Each(known, func(q Quantity) string { return q.Name }), ", ")
 }
 
 // unit is what a formula comes to: that of its quantities, if it doubles when they do. Any other has none.

@@ -106,7 +106,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		notes:    &check.Notes{},
 		runner:   e.runner,
 	}
-	e.verifier = newVerifier(e.Tester)
+	e.verifier = &verifier{tester: e.Tester, passed: map[string]int{}, evidence: map[string]*check.Evidence{}}
 	e.benchmark = &benchmark{
 		kernel:   k,
 		workload: e.Tester.WorkloadCase(),

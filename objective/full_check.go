@@ -18,10 +18,6 @@ type verifier struct {
 	evidence map[string]*check.Evidence
 }
 
-func newVerifier(t *Tester) *verifier {
-	return &verifier{tester: t, passed: map[string]int{}, evidence: map[string]*check.Evidence{}}
-}
-
 // takeEvidence returns what was verified since the last call, for an outcome to carry:
 // so that it is recorded once, with the first samples that follow.
 func (v *verifier) takeEvidence(p Prepared) *check.Evidence {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
@@ -128,20 +129,17 @@ func (s *score) required(stage Stage, point space.Point, known map[string]float6
 
 // values writes what was measured of some quantities.
 func values(measured []kernels.Quantity, known map[string]float64) string {
-	var texts []string
-	for _, q := range measured {
-		texts = append(texts, q.Name+" is "+page.Quantity{Unit: q.Unit}.Value(known[q.Name]))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(collect.Each(measured, func(q kernels.Quantity) string {
+		return q.Name + " is " + page.Quantity{Unit: q.Unit}.Value(known[q.Name])
+	}), ", ")
 }
 
 func lacking(measured []kernels.Quantity, known map[string]float64) string {
-	for _, q := range measured {
-		if _, ok := known[q.Name]; !ok {
-			return q.Name
-		}
-	}
-	return ""
+	q, _ := collect.First(measured, func(q kernels.Quantity) bool {
+		_, ok := known[q.Name]
+		return !ok
+	})
+	return q.Name
 }
 
 func (s *score) environment(point space.Point, known map[string]float64) space.Environment {

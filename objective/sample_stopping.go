@@ -85,7 +85,8 @@ func (s Stopping) Decide(samples []float64, incumbent float64, spent time.Durati
 		return ""
 	case behind(s.Margin):
 		return Hopeless
-	case relativeWidth(samples) <= s.Width:
+	// A decision to go on needs no 10,000 resamples.
+	case stats.Bootstrap(1000).Median(samples).RelativeWidth(stats.Median(samples)) <= s.Width:
 		return Precise
 	case len(samples) >= s.Most:
 		return Ceiling
@@ -93,10 +94,4 @@ func (s Stopping) Decide(samples []float64, incumbent float64, spent time.Durati
 		return OutOfTime
 	}
 	return ""
-}
-
-func relativeWidth(samples []float64) float64 {
-	// A decision to go on needs no 10,000 resamples.
-	interval := stats.Bootstrap(1000).Median(samples)
-	return interval.RelativeWidth(stats.Median(samples))
 }

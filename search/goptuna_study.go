@@ -118,8 +118,6 @@ func (s *study) nextToMeasure(trials []trial.Trial) int {
 	return sampler.NextToMeasure(s.sampler, s.view, points)
 }
 
-func (s *study) exhausted() bool { return s.view.FreeCount() == 0 }
-
 func (s *study) ask() (trial.Trial, error) {
 	next, err := s.propose()
 	if err != nil {

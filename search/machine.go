@@ -30,10 +30,6 @@ type here struct {
 
 var _ Machine = (*here)(nil)
 
-func newHere(lanes int) *here {
-	return &here{started: time.Now(), lanes: make(chan struct{}, lanes), changed: make(chan struct{}, 1)}
-}
-
 func (h *here) Elapsed() time.Duration { return time.Since(h.started) }
 
 func (h *here) Prepare(work func() time.Duration, done func()) {

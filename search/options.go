@@ -63,8 +63,7 @@ func (o Options) withDefaults() Options {
 	o.Rounds = cmp.Or(o.Rounds, 10)
 	o.Samples = cmp.Or(o.Samples, 10)
 	if o.Settings == nil {
-		settings := sampler.Defaults()
-		o.Settings = &settings
+		o.Settings = new(sampler.Defaults())
 	}
 	if o.Observe == nil {
 		o.Observe = func(Progress) {}

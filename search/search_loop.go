@@ -110,7 +110,8 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 		study: study, rounds: past.Rounds, spending: past.Spending,
 	}
 	if e.machine == nil {
-		e.machine = newHere(options.Lanes)
+		lanes := make(chan struct{}, options.Lanes)
+		e.machine = &here{started: time.Now(), lanes: lanes, changed: make(chan struct{}, 1)}
 	}
 	e.pipeline = &pipeline{
 		machine: e.machine, evaluator: evaluator, options: options, study: study, spending: &e.spending,

@@ -24,7 +24,7 @@ func (l limits) reached() trial.Ending {
 		return trial.AllWrong
 	case l.options.Trials > 0 && len(l.study.trials) >= l.options.Trials:
 		return trial.TrialsDone
-	case l.study.exhausted():
+	case l.study.view.FreeCount() == 0:
 		return trial.UsedUp
 	case l.targetMet():
 		return trial.TargetMet

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // Point is one value for every parameter of a space. It is immutable and
@@ -70,18 +72,13 @@ func (p Point) Assignments() []Assignment {
 
 // Get returns the value of one parameter.
 func (p Point) Get(name string) (Value, bool) {
-	for _, a := range p.Assignments() {
-		if a.Name == name {
-			return a.Value, true
-		}
-	}
-	return Value{}, false
+	a, found := collect.First(p.Assignments(), func(a Assignment) bool { return a.Name == name })
+	return a.Value, found
 }
 
 // Without returns the point without one of its parameters.
 func (p Point) Without(name string) Point {
-	rest := slices.DeleteFunc(p.Assignments(), func(a Assignment) bool { return a.Name == name })
-	point, err := NewPoint(rest...)
+	point, err := NewPoint(slices.DeleteFunc(p.Assignments(), func(a Assignment) bool { return a.Name == name })...)
 	if err != nil {
 		panic("space: a part of a point is no point: " + err.Error())
 	}

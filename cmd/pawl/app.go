@@ -87,6 +87,5 @@ func prepare(c *cli.Command) {
 }
 
 func unknownCommand(commands []*cli.Command, name string) error {
-	names := collect.Each(commands, func(c *cli.Command) string { return c.Name })
-	return console.Unknown("command", name, names)
+	return console.Unknown("command", name, collect.Each(commands, func(c *cli.Command) string { return c.Name }))
 }

@@ -118,8 +118,7 @@ func unknownFlag(flags []cli.Flag, word string) error {
 	for _, f := range flags {
 		names = append(names, f.Names()...)
 	}
-	name := strings.TrimLeft(word, "-")
-	if guess := closest(name, names); guess != "" {
+	if guess := closest(strings.TrimLeft(word, "-"), names); guess != "" {
 		return console.Usagef("no flag %s: did you mean --%s?", word, guess)
 	}
 	return console.Usagef("no flag %s; see --help", word)

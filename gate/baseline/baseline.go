@@ -62,10 +62,8 @@ func Read(path string) (*File, error) {
 
 // of returns the baseline of a key, nil where there is none.
 func (f *File) of(key Key) *Baseline {
-	for i := range f.Entries {
-		if f.Entries[i].Key == key {
-			return &f.Entries[i]
-		}
+	if i := slices.IndexFunc(f.Entries, func(b Baseline) bool { return b.Key == key }); i >= 0 {
+		return &f.Entries[i]
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package baseline
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,8 +54,7 @@ func digest(b Baseline) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(encoded)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(encoded)), nil
 }
 
 // ErrForeign says that a file is no baseline at all.

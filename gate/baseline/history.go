@@ -172,8 +172,7 @@ func soundLine(line []byte) bool {
 	if at < 0 {
 		return true
 	}
-	event := append(bytes.Clone(line[:at]), '}')
-	return bytes.Equal(line, addDigest(event))
+	return bytes.Equal(line, addDigest(append(bytes.Clone(line[:at]), '}')))
 }
 
 func lineDigest(event []byte) string {

@@ -11,6 +11,7 @@ import (
 
 	"pawl/gate/ci/github"
 	"pawl/gate/reporting"
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/studies"
 	"pawl/studies/apply"
@@ -155,11 +156,9 @@ func because(refused map[int64]string) string {
 	if len(refused) == 0 {
 		return ""
 	}
-	var words []string
-	for _, study := range slices.Sorted(maps.Keys(refused)) {
-		words = append(words, fmt.Sprintf("study %d: %s", study, refused[study]))
-	}
-	return ": " + strings.Join(words, "; ")
+	return ": " + strings.Join(collect.Each(slices.Sorted(maps.Keys(refused)), func(study int64) string {
+		return fmt.Sprintf("study %d: %s", study, refused[study])
+	}), "; ")
 }
 
 // open leaves one draft of the branch with this text. It looks again where the answer to a

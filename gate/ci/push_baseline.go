@@ -162,7 +162,7 @@ func (s *publishing) attempt(ctx context.Context) (Published, error) {
 		return Published{}, err
 	}
 	published := Published{Moved: c.moved, Events: c.events, Chosen: c.chosen}
-	if c.empty() {
+	if c.file == nil && c.history == nil {
 		// Either there was nothing to do, or an earlier attempt has arrived after all.
 		for _, commit := range s.pushed {
 			if arrived, err := git.Has(ctx, s.root, tip, commit); err == nil && arrived {
@@ -185,8 +185,6 @@ type change struct {
 	events  int
 	chosen  []string
 }
-
-func (c change) empty() bool { return c.file == nil && c.history == nil }
 
 // changeOn joins what this checkout has with what the branch has now.
 func (s *publishing) changeOn(ctx context.Context, tip string) (c change, err error) {

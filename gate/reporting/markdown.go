@@ -45,8 +45,7 @@ func Rows(results []Result, outside func(string) string, columns ...string) (row
 		cells := r.cells()
 		cells["config"], cells["why"] = outside(r.Config()), outside(r.Reason)
 		cells["kernel"] = outside(r.Kernel)
-		row := collect.Each(columns, func(column string) string { return cells[column] })
-		rows = append(rows, row)
+		rows = append(rows, collect.Each(columns, func(column string) string { return cells[column] }))
 	}
 	return rows
 }

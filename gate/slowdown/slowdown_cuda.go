@@ -63,8 +63,7 @@ func writeCUDA(k *kernels.Kernel, folder string, share float64, calibration Cali
 
 // bodyOf returns the index behind the opening brace of a function's definition.
 func bodyOf(source, entry string) (int, error) {
-	definition := regexp.MustCompile(`\b` + regexp.QuoteMeta(entry) + `\s*\([^;{}]*\)\s*\{`)
-	place := definition.FindStringIndex(source)
+	place := regexp.MustCompile(`\b` + regexp.QuoteMeta(entry) + `\s*\([^;{}]*\)\s*\{`).FindStringIndex(source)
 	if place == nil {
 		return 0, fmt.Errorf("no definition of %s that could be slowed", entry)
 	}

@@ -43,8 +43,7 @@ func markdownTable(g *Grid) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "| %s |\n|%s\n", strings.Join(g.Head, " | "), strings.Repeat("---|", len(g.Head)))
 	for _, row := range g.Rows {
-		cells := collect.Each(row, escape.Cell)
-		fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | "))
+		fmt.Fprintf(&text, "| %s |\n", strings.Join(collect.Each(row, escape.Cell), " | "))
 	}
 	return text.String() + "\n"
 }

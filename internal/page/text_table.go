@@ -32,8 +32,7 @@ func Table(w io.Writer, header []string, rows [][]string) {
 	)
 	table.Header(header)
 	for _, row := range rows {
-		cells := collect.Each(row, escape.Line)
-		if err := table.Append(cells); err != nil {
+		if err := table.Append(collect.Each(row, escape.Line)); err != nil {
 			panic("page: " + err.Error())
 		}
 	}

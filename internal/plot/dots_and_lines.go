@@ -85,10 +85,8 @@ func (p Plot) Picture() Picture {
 
 // above is the room above a panel: a title has a line of its own above the axis' name.
 func (p Plot) above() float64 {
-	for _, panel := range p.Panels {
-		if panel.Title != "" && panel.Y.Name != "" {
-			return plotTop + letters + 5
-		}
+	if slices.ContainsFunc(p.Panels, func(panel Panel) bool { return panel.Title != "" && panel.Y.Name != "" }) {
+		return plotTop + letters + 5
 	}
 	return plotTop
 }

@@ -57,8 +57,7 @@ func withoutSteps(samples []float64, starts []int) []float64 {
 // medianDeviation returns the median distance to the median, unscaled.
 func medianDeviation(samples []float64) float64 {
 	center := Median(samples)
-	distances := collect.Each(samples, func(sample float64) float64 { return max(sample-center, center-sample) })
-	return Median(distances)
+	return Median(collect.Each(samples, func(sample float64) float64 { return max(sample-center, center-sample) }))
 }
 
 // theilSen returns the median of the slopes between all pairs of samples, per

@@ -44,11 +44,7 @@ func NewContest(contenders [][][]float64) Contest {
 		return c
 	}
 	for round := range rounds {
-		var all []float64
-		for i := range logs {
-			all = append(all, logs[i][round])
-		}
-		middle := Median(all)
+		middle := Median(collect.Each(logs, func(log []float64) float64 { return log[round] }))
 		for i := range logs {
 			logs[i][round] -= middle
 		}

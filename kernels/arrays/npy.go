@@ -227,6 +227,5 @@ func (l *literal) number() (int64, bool) {
 }
 
 func shapeText(shape []int64) string {
-	sizes := collect.Each(shape, func(n int64) string { return strconv.FormatInt(n, 10) })
-	return "(" + strings.Join(sizes, ", ") + ")"
+	return "(" + strings.Join(collect.Each(shape, func(n int64) string { return strconv.FormatInt(n, 10) }), ", ") + ")"
 }

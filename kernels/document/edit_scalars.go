@@ -99,8 +99,7 @@ func readsAs(text string, value space.Value) (same bool) {
 		}
 	}()
 	var list []Scalar
-	err := yaml.Unmarshal([]byte("["+text+", 0]"), &list)
-	if err != nil || len(list) != 2 {
+	if err := yaml.Unmarshal([]byte("["+text+", 0]"), &list); err != nil || len(list) != 2 {
 		return false
 	}
 	read := list[0]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 )
 
@@ -98,10 +99,7 @@ func (d *description) manifest() string {
 	line("workloads:")
 	line("  small: {%s}%s", strings.Join(sizes, ", "), d.todo("the sizes of your workload"))
 	if len(within) > 0 {
-		var rules []string
-		for _, dim := range slices.Sorted(maps.Keys(within)) {
-			rules = append(rules, fmt.Sprintf("%s <= %s", dim, within[dim]))
-		}
+		rules := collect.Each(slices.Sorted(maps.Keys(within)), func(d string) string { return d + " <= " + within[d] })
 		line("domain: [%s]", strings.Join(rules, ", "))
 	}
 	line("args:")

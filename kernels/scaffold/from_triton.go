@@ -213,8 +213,7 @@ func (d *tileDescription) param(line func(string, ...any), name string, values [
 		}
 		return int(a.Integer() - b.Integer())
 	})
-	texts := collect.Each(sorted, space.Value.String)
-	line("  %s: {values: [%s], default: %s}", name, strings.Join(texts, ", "), first)
+	line("  %s: {values: [%s], default: %s}", name, strings.Join(collect.Each(sorted, space.Value.String), ", "), first)
 }
 
 // constraint keeps tiles as large as what they must hold, and the space to the list of configurations where that is

@@ -25,8 +25,7 @@ var (
 // globals are the variables that a function's body names, in the order of the source. On a GPU they are constant or
 // device memory; on the host those that other files can set.
 func globals(source, body, backend string) (found []global) {
-	text := fileScope(withoutNoise(source))
-	for _, match := range variable.FindAllStringSubmatch(text, -1) {
+	for _, match := range variable.FindAllStringSubmatch(fileScope(withoutNoise(source)), -1) {
 		var kind []string
 		device, hidden := false, false
 		for _, word := range strings.Fields(match[1]) {

@@ -75,8 +75,7 @@ var (
 
 // returning are the functions of a source that return a number.
 func returning(source string) (names []string) {
-	text := directive.ReplaceAllString(withoutNoise(source), "")
-	for _, match := range function.FindAllStringSubmatch(text, -1) {
+	for _, match := range function.FindAllStringSubmatch(directive.ReplaceAllString(withoutNoise(source), ""), -1) {
 		kind := strings.Fields(match[1])
 		if len(kind) > 0 && elementOf[kind[len(kind)-1]] != "" && kind[0] != "static" && match[2] != "main" {
 			names = append(names, match[2])

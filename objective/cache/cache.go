@@ -150,8 +150,7 @@ func read(place string) (Entry, error) {
 
 // Digest identifies bytes.
 func Digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(content))
 }
 
 func (c *Cache) create(place string, create func(path string) error) (Entry, error) {

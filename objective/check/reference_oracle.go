@@ -129,8 +129,7 @@ func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.P
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	a = Answer{kernel: o.kernel, special: c.special()}
-	q := question{c, o.kernel.ReferencePoint(point)}
-	if a.want, err = o.answer(ctx, command, q, bindings); err != nil {
+	if a.want, err = o.answer(ctx, command, question{c, o.kernel.ReferencePoint(point)}, bindings); err != nil {
 		return a, err
 	}
 	a.bounds = o.bounds()

@@ -126,9 +126,8 @@ func compare(all []*Measurement) {
 	}
 	for _, m := range all {
 		if m != fastest {
-			ratio := stats.Speedup(rounds(m), rounds(fastest))
-			interval := stats.SpeedupInterval(rounds(m), rounds(fastest), 0.95)
-			m.Ratio, m.RatioInterval = &ratio, &interval
+			m.Ratio = new(stats.Speedup(rounds(m), rounds(fastest)))
+			m.RatioInterval = new(stats.SpeedupInterval(rounds(m), rounds(fastest), 0.95))
 		}
 	}
 }
@@ -162,8 +161,7 @@ const outlierLimit = 14.826 // ten times the median absolute deviation
 // outliers counts the runs that lie far above the others.
 func outliers(times []float64) int {
 	median := stats.Median(times)
-	deviations := collect.Each(times, func(t float64) float64 { return math.Abs(t - median) })
-	deviation := stats.Median(deviations)
+	deviation := stats.Median(collect.Each(times, func(t float64) float64 { return math.Abs(t - median) }))
 	count := 0
 	for _, t := range times {
 		if deviation > 0 && 1.4826*(t-median)/deviation > outlierLimit {

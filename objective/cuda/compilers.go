@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/cuda/triton"
@@ -29,10 +28,6 @@ var compilers = []compiler{
 	{"triton", "Triton", ".py", func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error) {
 		return triton.Find(ctx, getenv)
 	}},
-}
-
-func compilerNames() (names []string) {
-	return collect.Each(compilers, func(c compiler) string { return c.name })
 }
 
 // compilerFor returns the compiler that was asked for, or the default, among those that read

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -18,7 +19,7 @@ var Platform = platform.Platform{
 	Name:      DeviceName,
 	Here:      func(t platform.Tools) platform.Installation { return newInstallation(t) },
 	Worker:    NewDevice,
-	Compilers: compilerNames(),
+	Compilers: collect.Each(compilers, func(c compiler) string { return c.name }),
 }
 
 // installation is the GPUs of this machine, or one that is only compiled for, with the

@@ -147,6 +147,5 @@ func (d *Device) start(f driver.Function, call kernels.Call, p *parameters) erro
 			return fault(err)
 		}
 	}
-	arguments := d.withScratch(call, p)
-	return fault(d.context.Launch(f, call.Grid, call.Block, call.Shared, d.stream, p.pointer(arguments)))
+	return fault(d.context.Launch(f, call.Grid, call.Block, call.Shared, d.stream, p.pointer(d.withScratch(call, p))))
 }

@@ -58,7 +58,7 @@ func explainUnknown(err error, name string) error {
 func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel, error) {
 	backends := Named(asked)
 	if m.tools.Architecture != "" {
-		backends = onGPU(backends)
+		backends = collect.Where(backends, func(name string) bool { return kernels.BackendOf(name).GPU })
 		if len(backends) == 0 {
 			return nil, &ArgumentError{Err: fmt.Errorf("an architecture is for a GPU, and the backend is to be %s", asked)}
 		}
@@ -80,11 +80,6 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 		err = fmt.Errorf("%w, %s tries what needs no GPU", err, escape.Shell("pawl", "check", k.Origin, "--arch", "sm_90"))
 	}
 	return nil, &AbsentError{err}
-}
-
-// onGPU are those of some backends that are GPUs.
-func onGPU(backends []string) (on []string) {
-	return collect.Where(backends, func(name string) bool { return kernels.BackendOf(name).GPU })
 }
 
 // first reads a kernel for the first of some backends that it has a source for and that is here.

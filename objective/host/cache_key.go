@@ -13,11 +13,12 @@ import (
 // covers every include and every define that matters, and two points that differ in
 // nothing share one entry.
 func (b *Backend) key(ctx context.Context, t *Toolchain, common, flags []string, units []piece) (*cache.Key, error) {
+	others := collect.Where(flags, func(flag string) bool { return !strings.HasPrefix(flag, "-D") })
 	key := cache.NewKey().
 		Add("backend", DeviceName).
 		Add("compiler", strings.Join(t.Command, " ")+"\n"+t.Version).
 		Add("processor", b.device+"\n"+instructions()). // -march=native depends on it
-		Add("flags", strings.Join(withoutDefines(flags), "\x00")).
+		Add("flags", strings.Join(others, "\x00")).
 		Add("linking", strings.Join(b.linking, "\x00"))
 	for _, unit := range units {
 		preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit.text,
@@ -28,8 +29,4 @@ func (b *Backend) key(ctx context.Context, t *Toolchain, common, flags []string,
 		key.Add("language", string(unit.in)).Add("source", preprocessed)
 	}
 	return key, nil
-}
-
-func withoutDefines(flags []string) []string {
-	return collect.Where(flags, func(flag string) bool { return !strings.HasPrefix(flag, "-D") })
 }

@@ -260,10 +260,8 @@ func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (ca
 
 // linking is the language of the compiler that links some units: C++ where one of them is.
 func linking(units []piece) language {
-	for _, unit := range units {
-		if unit.in == languageCPlusPlus {
-			return languageCPlusPlus
-		}
+	if slices.ContainsFunc(units, func(unit piece) bool { return unit.in == languageCPlusPlus }) {
+		return languageCPlusPlus
 	}
 	return languageC
 }

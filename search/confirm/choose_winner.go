@@ -126,8 +126,7 @@ func WinnerOf(contenders []Contender, probabilities []float64) (space.Point, boo
 func ProbabilityBest(contenders []Contender) []float64 { return contest(contenders).ProbabilityBest() }
 
 func contest(contenders []Contender) stats.Contest {
-	samples := collect.Each(contenders, func(c Contender) [][]float64 { return c.Rounds })
-	return stats.NewContest(samples)
+	return stats.NewContest(collect.Each(contenders, func(c Contender) [][]float64 { return c.Rounds }))
 }
 
 // Gain is what a contender gains over another one, usually the winner over the default.

@@ -72,7 +72,8 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 		if whole >= c.options.Rounds {
 			return nil
 		}
-		rest, err := c.remaining(run, reorder(contenders, orders.Round(whole)), needed-whole)
+		ordered := collect.Each(orders.Round(whole), func(i int) objective.Prepared { return contenders[i] })
+		rest, err := c.remaining(run, ordered, needed-whole)
 		if err != nil || len(rest) == 0 || run.phase == trial.Confirmation && len(rest) == 1 {
 			return err
 		}
@@ -130,10 +131,6 @@ func (c *confirmation) remaining(run run, contenders []objective.Prepared, neede
 		}
 	}
 	return contenders, nil
-}
-
-func reorder(contenders []objective.Prepared, order []int) (ordered []objective.Prepared) {
-	return collect.Each(order, func(i int) objective.Prepared { return contenders[i] })
 }
 
 // measureRound measures each contender once. A throttled device ends the round.

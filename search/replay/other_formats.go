@@ -299,6 +299,5 @@ func workload(problem json.RawMessage) string {
 		}
 		return size.String()
 	}
-	texts := collect.Each(sizes, json.Number.String)
-	return strings.Join(texts, "x")
+	return strings.Join(collect.Each(sizes, json.Number.String), "x")
 }

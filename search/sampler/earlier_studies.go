@@ -152,11 +152,9 @@ func unlike(s *space.Space, point space.Point, others []space.Point) bool {
 
 // translate moves a point into another space.
 func translate(pool *space.Pool, from space.Point) (space.Point, bool) {
-	var assignments []space.Assignment
-	for _, p := range pool.Space().Params() {
-		assignments = append(assignments, space.Assignment{Name: p.Name, Value: nearest(p, from)})
-	}
-	point, err := space.NewPoint(assignments...)
+	point, err := space.NewPoint(collect.Each(pool.Space().Params(), func(p space.Param) space.Assignment {
+		return space.Assignment{Name: p.Name, Value: nearest(p, from)}
+	})...)
 	if err != nil {
 		return space.Point{}, false
 	}

@@ -33,10 +33,6 @@ var _ Sampler = (*goptunaSampler)(nil)
 // at the same moment. The setting randseednop=0 in go.mod lets Seed work.
 var globalRand sync.Mutex
 
-func newGoptuna(c common, s *space.Space) *goptunaSampler {
-	return &goptunaSampler{settings: c.settings.Goptuna, params: s.Params()}
-}
-
 func (g *goptunaSampler) Next(view *View, rng *randv2.Rand) int {
 	if len(times(view.Observations)) < g.settings.Startup {
 		return RandomFree(view, rng)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
@@ -83,10 +84,9 @@ func (g *gpSampler) acquisition(view *View, works *gaussian.Classifier, pending 
 	costs := g.costs(view)
 	score = func(points []int, floor float64) []float64 {
 		candidates := gaussian.ValuesOfAll(g.axes, view.Pool, points)
-		logWeights := make([]float64, len(points))
-		for i, values := range candidates {
-			logWeights[i] = works.LogProbability(values) - costWeight*costs.log(values)
-		}
+		logWeights := collect.Each(candidates, func(values []uint16) float64 {
+			return works.LogProbability(values) - costWeight*costs.log(values)
+		})
 		return model.LogImprovement(candidates, earlier.Expect(candidates, trust), logWeights, best, floor)
 	}
 	return score, func() { model.Shrink(len(data.Points)) }
@@ -95,8 +95,7 @@ func (g *gpSampler) acquisition(view *View, works *gaussian.Classifier, pending 
 // varianceScale returns what the model's deviations are multiplied by. While studies of this very
 // device, and no others, are followed, less is uncertain: more was observed than this study has seen.
 func (g *gpSampler) varianceScale(followed []int) float64 {
-	elsewhere := func(e int) bool { return !g.sameDevice[e] }
-	if len(followed) == 0 || slices.ContainsFunc(followed, elsewhere) {
+	if len(followed) == 0 || slices.ContainsFunc(followed, func(e int) bool { return !g.sameDevice[e] }) {
 		return g.settings.GP.Inflation
 	}
 	return g.settings.GP.FollowInflation

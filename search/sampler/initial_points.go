@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/search/sampler/gaussian"
 )
 
@@ -45,11 +46,7 @@ func (c common) start(view *View, rng *rand.Rand, logProbability func(values []u
 		return c.spread(view, rng)
 	}
 	return c.climb(view, rng, c.settings.Search.Spread, func(points []int, _ float64) []float64 {
-		scores := make([]float64, len(points))
-		for i, values := range gaussian.ValuesOfAll(c.axes, view.Pool, points) {
-			scores[i] = logProbability(values)
-		}
-		return scores
+		return collect.Each(gaussian.ValuesOfAll(c.axes, view.Pool, points), logProbability)
 	})
 }
 

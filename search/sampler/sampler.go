@@ -75,7 +75,9 @@ var registry = []struct {
 	{"grid", func(common, *space.Space) Sampler { return gridSampler{} }},
 	{"gp", func(c common, s *space.Space) Sampler { return newGP(c, s) }},
 	{"evolve", func(c common, _ *space.Space) Sampler { return &evolveSampler{c} }},
-	{"goptuna", func(c common, s *space.Space) Sampler { return newGoptuna(c, s) }},
+	{"goptuna", func(c common, s *space.Space) Sampler {
+		return &goptunaSampler{settings: c.settings.Goptuna, params: s.Params()}
+	}},
 	{"auto", func(c common, s *space.Space) Sampler { return newAuto(c, s) }},
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 )
 
@@ -105,10 +106,7 @@ func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options O
 		r.Spaces = append(r.Spaces, part)
 	}
 	for j, e := range entrants {
-		var over [][]run
-		for i := range spaces {
-			over = append(over, runs[i][j])
-		}
+		over := collect.Each(runs, func(inSpace [][]run) []run { return inSpace[j] })
 		r.Overall = append(r.Overall, r.sampler(e.label, spaces, over, options))
 	}
 	return r

@@ -57,8 +57,7 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	last := r.Budgets[len(r.Budgets)-1]
 	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last),
 		"in flight", "ask mean")
-	rows := collect.Each(samplers, row)
-	page.Table(text, header, rows)
+	page.Table(text, header, collect.Each(samplers, row))
 	for _, s := range samplers {
 		for _, h := range s.Help {
 			fmt.Fprintf(text, "%s at %d: gains %+.3f [%+.3f, %+.3f] by seed\n",

@@ -75,8 +75,7 @@ func (o Options) withDefaults() Options {
 	o.Trials = cmp.Or(o.Trials, 200)
 	o.Devices = cmp.Or(o.Devices, 1)
 	if o.Settings == nil {
-		settings := sampler.Defaults()
-		o.Settings = &settings
+		o.Settings = new(sampler.Defaults())
 	}
 	return o
 }

@@ -81,8 +81,7 @@ func Measure(ctx context.Context, store *studies.Store, study int64, o Options) 
 	if len(others) == 0 {
 		return devices.Nothingf("kernel %s has no other workload", m.study.Kernel)
 	}
-	restore := m.machine.LockClocks(ctx, m.kernel, m.study.Options.LockClocks, o.Stop)
-	defer restore()
+	defer m.machine.LockClocks(ctx, m.kernel, m.study.Options.LockClocks, o.Stop)()
 	return m.all(ctx, others)
 }
 
@@ -176,8 +175,7 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts) error {
 
 func (m *measuring) impossible(rounds []trial.Round, record func(trial.Round) error, point space.Point,
 	invalid error) error {
-	last := trial.Latest(rounds)
-	for _, r := range last {
+	for _, r := range trial.Latest(rounds) {
 		if r.Point == point && r.Outcome.Failure != nil && r.Outcome.Failure.Stage == objective.Preflight {
 			return nil
 		}

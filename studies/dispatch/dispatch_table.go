@@ -121,8 +121,7 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 
 // add returns the index of a variant, a new one where there is none like it.
 func (t *Table) add(v Variant) int {
-	same := func(other Variant) bool { return reflect.DeepEqual(other, v) }
-	if at := slices.IndexFunc(t.Variants, same); at >= 0 {
+	if at := slices.IndexFunc(t.Variants, func(other Variant) bool { return reflect.DeepEqual(other, v) }); at >= 0 {
 		return at
 	}
 	t.Variants = append(t.Variants, v)

@@ -138,8 +138,7 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	}
 	limits := across.Limits{Share: across.Share(m.end, left), Stop: m.Stop}
 	machine := across.Machine(s.study, m.Tools)
-	restore := machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)
-	defer restore()
+	defer machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)()
 	target, err := devices.NewTarget(m.kernel, s.Workload.Name)
 	if err != nil {
 		return nil, err

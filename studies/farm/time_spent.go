@@ -6,15 +6,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // Spending says what was spent, in seconds by device.
 func Spending(spent map[string]float64) string {
-	var parts []string
-	for _, device := range slices.Sorted(maps.Keys(spent)) {
-		parts = append(parts, fmt.Sprintf("%s %.1f s", device, spent[device]))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(collect.Each(slices.Sorted(maps.Keys(spent)), func(device string) string {
+		return fmt.Sprintf("%s %.1f s", device, spent[device])
+	}), ", ")
 }
 
 // Spent returns what a study has taken so far, in seconds by device.

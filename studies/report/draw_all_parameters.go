@@ -31,8 +31,7 @@ func (s *Drawing) Parallel(names []string) Figure {
 	s.place()
 	picture := plot.Parallel{Name: "Trials through all parameters"}
 	for _, at := range columns {
-		a := plot.Categories(s.params[at].Name, s.params[at].Values)
-		picture.Axes = append(picture.Axes, a)
+		picture.Axes = append(picture.Axes, plot.Categories(s.params[at].Name, s.params[at].Values))
 	}
 	picture.Axes = append(picture.Axes, s.axis())
 	ranked := s.fastest()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/plot"
 )
@@ -45,10 +46,9 @@ func (s *Drawing) parameter(name string) Figure {
 		aside := 0.5 * (math.Mod(float64(t.trial.Number)*0.618034, 1) - 0.5)
 		shown, places = append(shown, t), append(places, plot.XY{X: float64(place) + aside, Y: t.ms})
 	}
-	var dots []plot.Dot
-	for _, i := range plot.ThinPlaces(places, panel.X, panel.Y, mostSmall) {
-		dots = append(dots, s.dot(shown[i], places[i].X, plot.Other, 2))
-	}
+	dots := collect.Each(plot.ThinPlaces(places, panel.X, panel.Y, mostSmall), func(i int) plot.Dot {
+		return s.dot(shown[i], places[i].X, plot.Other, 2)
+	})
 	line := plot.Series{Name: "best per value", Color: plot.Best}
 	tried, text := 0, ""
 	for place, t := range best {

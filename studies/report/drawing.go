@@ -69,10 +69,7 @@ func (s *Drawing) findValues() {
 		}
 	}
 	for i := range s.timed {
-		values := make([]int, len(s.params))
-		for j := range values {
-			values[j] = -1
-		}
+		values := slices.Repeat([]int{-1}, len(s.params))
 		for _, a := range s.timed[i].trial.Point.Assignments() {
 			column, known := columns[a.Name]
 			if !known {
@@ -92,15 +89,11 @@ func (s *Drawing) axis() plot.Axis {
 	if s.measure != nil {
 		name = s.measure.Formula
 	}
-	return plot.Log(name, s.measure.Text, s.times()...)
+	return plot.Log(name, s.measure.Text, collect.Each(s.timed, func(t timed) float64 { return t.ms })...)
 }
 
 func (s *Drawing) param(name string) int {
 	return slices.IndexFunc(s.params, func(p studies.ParamFacts) bool { return p.Name == name })
-}
-
-func (s *Drawing) times() []float64 {
-	return collect.Each(s.timed, func(t timed) float64 { return t.ms })
 }
 
 // fastest returns the trials, the fastest first.

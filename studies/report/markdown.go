@@ -52,11 +52,9 @@ func bold(text string) string    { return "**" + text + "**" }
 
 // diffText is what the winner changes, as in the manifest.
 func diffText(s *Summary) string {
-	var diff []string
-	for _, c := range changes(s.Default.Point, s.Winner.Point) {
-		diff = append(diff, fmt.Sprintf("-  %s: {default: %s}\n+  %s: {default: %s}", c.Name, c.From, c.Name, c.To))
-	}
-	return " params:\n" + strings.Join(diff, "\n")
+	return " params:\n" + strings.Join(collect.Each(changes(s.Default.Point, s.Winner.Point), func(c Change) string {
+		return fmt.Sprintf("-  %s: {default: %s}\n+  %s: {default: %s}", c.Name, c.From, c.Name, c.To)
+	}), "\n")
 }
 
 // elsewhere says where else the winner was measured, and what it was not compared with.
@@ -133,10 +131,9 @@ func (s *Summary) applying() string {
 
 // finalistsGrid is what was measured of the default and of those that were compared with it.
 func finalistsGrid(s *Summary) *page.Grid {
-	var rows [][]string
-	for _, t := range s.Rows() {
-		rows = append(rows, slices.Concat([]string{t.Name}, s.Cells(t.Timed), []string{code(t.Point.String()), t.Needs()}))
-	}
+	rows := collect.Each(s.Rows(), func(t Named) []string {
+		return slices.Concat([]string{t.Name}, s.Cells(t.Timed), []string{code(t.Point.String()), t.Needs()})
+	})
 	return page.NewGrid(rows, slices.Concat([]string{""}, s.timedHead(), []string{"point", "needs"})...)
 }
 

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/plot"
+	"pawl/search/confirm"
 	"pawl/search/trial"
 	"pawl/space"
 )
@@ -35,11 +37,7 @@ func (s *Summary) Trials() []trial.Trial { return s.trials }
 
 // ByImportance are the parameters' names, the most important first.
 func (v *View) ByImportance() []string {
-	var names []string
-	for _, i := range v.Importances {
-		names = append(names, i.Name)
-	}
-	return names
+	return collect.Each(v.Importances, func(i confirm.Importance) string { return i.Name })
 }
 
 // Interaction is the picture of the two most important parameters.

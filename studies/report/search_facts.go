@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/search/trial"
 	"pawl/studies"
@@ -60,10 +61,9 @@ func devicesText(trials map[string]int, confirmed []string) string {
 	if len(trials) == 0 {
 		return ""
 	}
-	var parts []string
-	for _, device := range slices.Sorted(maps.Keys(trials)) {
-		parts = append(parts, fmt.Sprintf("%s on %s", page.Count(trials[device], "trial"), device))
-	}
+	parts := collect.Each(slices.Sorted(maps.Keys(trials)), func(device string) string {
+		return page.Count(trials[device], "trial") + " on " + device
+	})
 	if len(confirmed) > 0 {
 		parts = append(parts, "the finalists on "+strings.Join(confirmed, ", "))
 	}

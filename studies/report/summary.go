@@ -164,8 +164,7 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 		probabilities = confirm.ProbabilityBest(contenders)
 	}
 	if winner, found := confirm.WinnerOf(contenders, probabilities); found {
-		left := confirm.LeftBehind(past.Rounds, trial.Confirmation)
-		summary.confirmed(s, contenders, left, probabilities, winner)
+		summary.confirmed(s, contenders, confirm.LeftBehind(past.Rounds, trial.Confirmation), probabilities, winner)
 		summary.Ablation = ablation(s, past.Rounds, winner)
 	} else {
 		summary.unconfirmed(s, past.Trials)

@@ -77,12 +77,10 @@ func timedRow(s *Summary, t Named) []string {
 }
 
 func failureText(s *Summary) string {
-	var parts []string
-	for _, f := range s.Failures {
-		parts = append(parts, fmt.Sprintf("%d %s", f.Count, escape.Line(f.Reason)))
-	}
-	if len(parts) == 0 {
+	if len(s.Failures) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
+	return " (" + strings.Join(collect.Each(s.Failures, func(f FailureGroup) string {
+		return fmt.Sprintf("%d %s", f.Count, escape.Line(f.Reason))
+	}), ", ") + ")"
 }

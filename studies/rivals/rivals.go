@@ -206,11 +206,6 @@ func (r *race) kernelFolder() (string, error) {
 	return r.Kernel.Materialise(filepath.Join(r.builder.Cache, "kernels"))
 }
 
-// caches is what our timed launches find in the caches.
-func (r *race) caches() worker.Caches {
-	return cmp.Or(r.builder.Options.Caches, worker.Caches(r.Kernel.On().Caches))
-}
-
 // round measures every side once, in an order of its own.
 func (r *race) round(ctx context.Context, round int) error {
 	for _, i := range stats.NewOrders(len(r.sides), r.Seed, 0).Round(round) {
@@ -276,9 +271,10 @@ func (r *race) ask(ctx context.Context) (err error) {
 		os.WriteFile(filepath.Join(r.modules, "pawl_rival.py"), helper, 0o644)); err != nil {
 		return err
 	}
+	caches := cmp.Or(r.builder.Options.Caches, worker.Caches(r.Kernel.On().Caches)) // as our timed launches find them
 	r.request = request{
 		Folder: r.folder, Workload: r.ours.Workload.Name, Sizes: maps.Clone(c.Dims), Samples: r.Samples,
-		Caches: string(r.caches()), Rest: float64(rest) / float64(time.Millisecond),
+		Caches: string(caches), Rest: float64(rest) / float64(time.Millisecond),
 	}
 	r.request.Arguments = newArguments(bindings)
 	folder, err := r.kernelFolder()

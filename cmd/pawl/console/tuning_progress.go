@@ -14,6 +14,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/search"
@@ -211,9 +212,7 @@ func failuresText(p search.Progress) string {
 	if len(p.Failures) == 0 {
 		return "failed: none"
 	}
-	var parts []string
-	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
-		parts = append(parts, fmt.Sprintf("%d %s", p.Failures[reason], reason))
-	}
-	return "failed: " + strings.Join(parts, ", ")
+	return "failed: " + strings.Join(collect.Each(slices.Sorted(maps.Keys(p.Failures)), func(reason string) string {
+		return fmt.Sprintf("%d %s", p.Failures[reason], reason)
+	}), ", ")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/studies/farm"
@@ -120,13 +121,11 @@ func (o *farmOptions) show(w io.Writer, s farm.Status) {
 		fmt.Fprintln(w)
 		page.Table(w, []string{"search", "state", "priority", "answered", "open", "spent"}, searches)
 	}
-	var queues [][]string
-	for _, q := range s.Queues {
-		queues = append(queues, []string{q.Name, strconv.Itoa(q.Waiting), strconv.Itoa(q.Running)})
-	}
-	if len(queues) > 0 {
+	if len(s.Queues) > 0 {
 		fmt.Fprintln(w)
-		page.Table(w, []string{"queue", "waiting", "running"}, queues)
+		page.Table(w, []string{"queue", "waiting", "running"}, collect.Each(s.Queues, func(q farm.QueueStatus) []string {
+			return []string{q.Name, strconv.Itoa(q.Waiting), strconv.Itoa(q.Running)}
+		}))
 	}
 	fmt.Fprintf(w, "\n%d tasks of searches that go on were answered in the last minute; files of %s\n", s.LastMinute,
 		page.Bytes(float64(s.Stored)))

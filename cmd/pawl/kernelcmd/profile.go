@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective/devices"
@@ -232,9 +233,7 @@ func printComparison(w io.Writer, profiles []*profile.Profile, c *profile.Compar
 		return
 	}
 	fmt.Fprintln(w)
-	var rows [][]string
-	for _, change := range c.Changes {
-		rows = append(rows, []string{change.Name, change.Text})
-	}
-	page.Table(w, []string{"from A to B", ""}, rows)
+	page.Table(w, []string{"from A to B", ""}, collect.Each(c.Changes, func(change profile.Change) []string {
+		return []string{change.Name, change.Text}
+	}))
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"pawl/internal/collect"
 	pages "pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/search"
@@ -146,10 +147,9 @@ func (w *watched) progress() progress {
 		}
 	}
 	p.phase(w)
-	var parts []report.Part
-	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		parts = append(parts, report.Part{Name: reason, Value: fmt.Sprint(reasons[reason]), Size: float64(reasons[reason])})
-	}
+	parts := collect.Each(slices.Sorted(maps.Keys(reasons)), func(reason string) report.Part {
+		return report.Part{Name: reason, Value: fmt.Sprint(reasons[reason]), Size: float64(reasons[reason])}
+	})
 	p.Failures = report.Parts("What failed", "", plot.Bad, func(x float64) string { return fmt.Sprintf("%.3g", x) },
 		parts)
 	p.Curve = report.NewDrawing(w.head, w.trials, trialLink(w.head.ID)).Convergence()
@@ -239,8 +239,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, sentence(err), http.StatusBadRequest)
 		return
 	}
-	header := w.Header()
-	header.Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
 	send := func(event string, data []byte) bool {
 		var out bytes.Buffer

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"pawl/internal/collect"
 )
 
 // The structures that the library fills, laid out as in C on 64-bit Linux.
@@ -155,11 +157,9 @@ func (d *dynamicDevice) processes() ([]Process, error) {
 	list, err := growing(func(count *uint32, first *processInformation) error {
 		return d.call(processesName, d.handle, uintptr(unsafe.Pointer(count)), uintptr(unsafe.Pointer(first)))
 	})
-	var processes []Process
-	for _, one := range list {
-		processes = append(processes, Process{PID: int(one.process), Memory: knownMemory(one.memory)})
-	}
-	return processes, err
+	return collect.Each(list, func(one processInformation) Process {
+		return Process{PID: int(one.process), Memory: knownMemory(one.memory)}
+	}), err
 }
 
 func (d *dynamicDevice) busy(since uint64) (map[int]int, error) {

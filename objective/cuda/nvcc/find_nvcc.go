@@ -87,18 +87,12 @@ func namedRoots(getenv func(string) string) []string {
 	return roots
 }
 
-// usualRoots are the places that installers put toolkits, the newest first
+// usualRoots are the places that installers put toolkits, the newest first (cuda-9.2 is older than cuda-13.0)
 // behind the one that the administrator chose.
 func usualRoots() []string {
 	versions, _ := filepath.Glob("/usr/local/cuda-*")
-	slices.SortFunc(versions, func(a, b string) int { return compareVersions(b, a) })
+	slices.SortFunc(versions, func(a, b string) int { return slices.Compare(versionNumbers(b), versionNumbers(a)) })
 	return append([]string{"/usr/local/cuda"}, versions...)
-}
-
-// compareVersions orders names that end in numbers with dots: cuda-9.2 is older
-// than cuda-13.0.
-func compareVersions(a, b string) int {
-	return slices.Compare(versionNumbers(a), versionNumbers(b))
 }
 
 var digits = regexp.MustCompile(`\d+`)

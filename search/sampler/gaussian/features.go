@@ -160,11 +160,9 @@ type Products struct {
 func NewProducts(tables [][][]float64, points [][]uint16) *Products {
 	p := &Products{last: make([]uint16, len(tables))}
 	for j, table := range tables {
-		columns := make([][]float64, len(table))
-		for u := range columns {
-			columns[u] = collect.Each(points, func(point []uint16) float64 { return table[u][point[j]] })
-		}
-		p.columns = append(p.columns, columns)
+		p.columns = append(p.columns, collect.Each(table, func(of []float64) []float64 {
+			return collect.Each(points, func(point []uint16) float64 { return of[point[j]] })
+		}))
 		p.products = append(p.products, make([]float64, len(points)))
 		p.sums = append(p.sums, make([]float64, len(points)))
 	}

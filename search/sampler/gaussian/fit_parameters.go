@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"pawl/internal/collect"
 )
 
 // fit returns the parameters with the largest posterior density it finds for
@@ -20,10 +22,7 @@ func fit(s Shape, points [][]uint16, y []float64) Parameters {
 	}
 	best, lowest := slices.Clone(at), math.Inf(1)
 	gradient, last := make([]float64, len(at)), make([]float64, len(at))
-	steps := make([]float64, len(at))
-	for i := range steps {
-		steps[i] = 0.3
-	}
+	steps := slices.Repeat([]float64{0.3}, len(at))
 	for range s.settings.FitSteps {
 		value, ok := s.negativeLogPosterior(points, y, at, gradient)
 		if !ok {
@@ -97,10 +96,9 @@ func (s Shape) negativeLogPosterior(points [][]uint16, y []float64, p Parameters
 // values on an axis change alike, so the gradient by correlations, the lower half of
 // a matrix, is summed up by values first.
 func (s Shape) addGradient(c *correlation, points [][]uint16, byCorrelation, gradient []float64) {
-	byValues := make([][][]float64, len(s.Axes))
-	for j, a := range s.Axes {
-		byValues[j] = Square(a.Values(), func(int, int) float64 { return 0 })
-	}
+	byValues := collect.Each(s.Axes, func(a Axis) [][]float64 {
+		return Square(a.Values(), func(int, int) float64 { return 0 })
+	})
 	k := make([]float64, len(s.Axes))
 	one := c.share / float64(len(k))
 	towardsOne := 0.0

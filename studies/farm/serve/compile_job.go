@@ -62,8 +62,7 @@ func (s *server) addReferences(ctx context.Context, b *bench, point space.Point,
 	if k.Answered() || k.PythonReference() {
 		return nil
 	}
-	given := k.ReferencePoint(point)
-	reference, err := b.bench.Backend.Reference(ctx, given)
+	reference, err := b.bench.Backend.Reference(ctx, k.ReferencePoint(point))
 	if err == nil {
 		compiled.Reference, err = s.keep(ctx, reference)
 	}
