@@ -66,8 +66,7 @@ func (s *apart) orderDrift() *Decision {
 		if few := len(levels) < 2*orderedProcesses; chance > 0.1 || !few && chance > 0.02 {
 			continue
 		}
-		cut, moved := largestMove(levels)
-		if math.Abs(moved) > s.difference()/3 {
+		if cut, moved := largestMove(levels); math.Abs(moved) > s.difference()/3 {
 			return new(Decide(Inconclusive, "drift: the processes of the %s became %s after the first %d of %d", sideNames[i],
 				slowerOrFaster(moved), cut*each, len(all)))
 		}

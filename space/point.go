@@ -157,8 +157,7 @@ func parseValue(text string) (Value, string, error) {
 	case bareWord.MatchString(word), TextValue(word).decimal():
 		return TextValue(word), rest, nil
 	}
-	n, err := strconv.ParseInt(word, 10, 64)
-	if err == nil {
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
 		return IntegerValue(n), rest, nil
 	}
 	if word == "" || strings.ContainsAny(word, `"=`) {

@@ -16,7 +16,6 @@ package space
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -269,6 +268,5 @@ func (s *Space) computeFingerprint() string {
 	}
 	slices.Sort(lines)
 	lines = slices.Compact(lines) // a definition may serve several constraints
-	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
-	return hex.EncodeToString(sum[:8])
+	return fmt.Sprintf("%.8x", sha256.Sum256([]byte(strings.Join(lines, "\n"))))
 }

@@ -3,7 +3,6 @@ package studies
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -126,8 +125,7 @@ func (c content) storable(e engine) {
 func (c content) digest() string {
 	parts := collect.Each(c, func(row contentRow) string { return row.table + " " + rowDigest(row.columns) })
 	slices.Sort(parts)
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
-	return hex.EncodeToString(sum[:16])
+	return fmt.Sprintf("%.16x", sha256.Sum256([]byte(strings.Join(parts, "\n"))))
 }
 
 // write adds the rows as a new study, reads them again and returns its number.

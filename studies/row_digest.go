@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,8 +36,7 @@ func rowDigest(row columns) string {
 		parts = append(parts, fmt.Sprintf("%s %T %d %s\n", c.name, c.value, len(text), text))
 	}
 	slices.Sort(parts)
-	sum := sha256.Sum256([]byte(strings.Join(parts, "")))
-	return hex.EncodeToString(sum[:16])
+	return fmt.Sprintf("%.16x", sha256.Sum256([]byte(strings.Join(parts, ""))))
 }
 
 // isEmpty reports whether a value is what columns have by default.

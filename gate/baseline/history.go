@@ -3,7 +3,6 @@ package baseline
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -176,6 +175,5 @@ func soundLine(line []byte) bool {
 }
 
 func lineDigest(event []byte) string {
-	sum := sha256.Sum256(event)
-	return hex.EncodeToString(sum[:8])
+	return fmt.Sprintf("%.8x", sha256.Sum256(event))
 }

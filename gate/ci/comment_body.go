@@ -111,8 +111,7 @@ func closed(name, marker string, data any) string {
 		return body + marker
 	}
 	const note = "\n\n</details>\n\nThe rest does not fit here.\n\n"
-	runes := []rune(body)[:longestBody-len(note)-len(marker)-100]
-	kept := string(runes)
+	kept := string([]rune(body)[:longestBody-len(note)-len(marker)-100])
 	if at := strings.LastIndex(kept, "\n"); at >= 0 {
 		kept = kept[:at]
 	}

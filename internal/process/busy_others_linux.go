@@ -35,8 +35,7 @@ func readUsage() (t usage, known bool) {
 	t.programs = map[program]uint64{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err == nil {
+		if content, err := os.ReadFile(file); err == nil {
 			t.addProgram(string(content))
 		}
 	}

@@ -89,8 +89,7 @@ func (p *Process) killMarked() {
 	var killed []int
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environments {
-		content, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(content, []byte(p.token)) {
+		if content, err := os.ReadFile(path); err != nil || !bytes.Contains(content, []byte(p.token)) {
 			continue // another user's process, or gone
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && pid != os.Getpid() {
@@ -150,8 +149,7 @@ func children(pid int) []int {
 			continue // a thread that has ended
 		}
 		for _, field := range bytes.Fields(content) {
-			child, err := strconv.Atoi(string(field))
-			if err == nil && !slices.Contains(found, child) {
+			if child, err := strconv.Atoi(string(field)); err == nil && !slices.Contains(found, child) {
 				found = append(found, child)
 			}
 		}

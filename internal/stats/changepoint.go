@@ -114,8 +114,7 @@ func (s *stepSearch) accept(position, width int, size float64) {
 		}
 	}
 	before := Median(s.logs[max(0, start-2*width):start])
-	after := Median(s.logs[start:min(len(s.logs), start+2*width)])
-	if math.Abs(after-before) < 0.7*size {
+	if after := Median(s.logs[start:min(len(s.logs), start+2*width)]); math.Abs(after-before) < 0.7*size {
 		return
 	}
 	s.starts = append(s.starts, start)

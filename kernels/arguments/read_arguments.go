@@ -109,7 +109,9 @@ func (r Reader) bufferArgument(a Argument, entry Entry) (Argument, error) {
 			"inout: true says that the kernel reads it, too, and init: 0 that it starts at a number", a.Name)
 	}
 	if a.Written() && !a.Inout {
-		a.Fill = initialFill(a)
+		if a.Init != nil {
+			a.Fill = Initial
+		}
 	} else if err := r.fill(&a, entry); err != nil {
 		return a, err
 	}

@@ -34,13 +34,6 @@ func (a Argument) Written() bool { return a.Out || a.Scratch }
 // Initial is the fill of a buffer that starts with one number: the binding's.
 const Initial = "init"
 
-func initialFill(a Argument) string {
-	if a.Init != nil {
-		return Initial
-	}
-	return ""
-}
-
 var lanesPattern = regexp.MustCompile(`^([a-z]+[0-9]+(?:m[0-9])?)x([0-9]{1,4})$`)
 
 // lanesNamed returns the type of the numbers that a type consists of, and how many: complex

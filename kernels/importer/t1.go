@@ -172,8 +172,7 @@ func (p *problem) launch(d *description) {
 		d.block, d.grid = append(d.block, block), append(d.grid, grid)
 	}
 	if p.Kernel.Shared != nil && fmt.Sprint(p.Kernel.Shared) != "0" {
-		text, err := p.formula(d, fmt.Sprint(p.Kernel.Shared))
-		if err != nil {
+		if text, err := p.formula(d, fmt.Sprint(p.Kernel.Shared)); err != nil {
 			d.gap("SharedMemory %v was not carried over: %v", p.Kernel.Shared, err)
 		} else {
 			d.shared = text

@@ -91,8 +91,7 @@ func structurePool(b arguments.Binding) (Renewal, Pool) {
 	p.Fields = nil
 	for _, f := range b.Fields {
 		e := f.Element()
-		recipe, err := NewRecipe(f.Binding, 0)
-		if err != nil || !e.Float || Computed(f.Binding) || !plain(recipe, e) {
+		if recipe, err := NewRecipe(f.Binding, 0); err != nil || !e.Float || Computed(f.Binding) || !plain(recipe, e) {
 			return Kept, Pool{}
 		}
 		f.Count, f.Row = int64(p.Units*f.Lanes), 1

@@ -248,11 +248,7 @@ func (d *tileDescription) constraint(line func(string, ...any), values map[strin
 	if len(points) == product || len(points) == 0 || product == 1 {
 		return
 	}
-	var each []string
-	for point := range points {
-		each = append(each, "("+point+")")
-	}
-	slices.Sort(each)
+	each := collect.Each(slices.Sorted(maps.Keys(points)), func(point string) string { return "(" + point + ")" })
 	if len(d.f.Covers) == 0 {
 		line("constraints:")
 	}

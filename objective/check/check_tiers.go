@@ -219,8 +219,7 @@ func Random(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.
 	}
 	families := append([]string{arguments.Declared}, k.Arguments.Families()...)
 	c := Case{Seed: rng.Uint64(), Family: families[rng.IntN(len(families))], Layout: layouts[rng.IntN(len(layouts))]}
-	matrix := Matrix(k, w)
-	if len(matrix) > 0 && rng.IntN(4) == 0 {
+	if matrix := Matrix(k, w); len(matrix) > 0 && rng.IntN(4) == 0 {
 		c.Dims = matrix[rng.IntN(len(matrix))]
 		return c
 	}

@@ -121,8 +121,7 @@ var canaries = bytes.Repeat([]byte{worker.Canary}, 4096)
 // overwritten is the place of the first byte that is no canary, or -1.
 func overwritten(b []byte) int {
 	for at := 0; at < len(b); at += len(canaries) {
-		piece := b[at:min(at+len(canaries), len(b))]
-		if !bytes.Equal(piece, canaries[:len(piece)]) {
+		if piece := b[at:min(at+len(canaries), len(b))]; !bytes.Equal(piece, canaries[:len(piece)]) {
 			return at + slices.IndexFunc(piece, func(x byte) bool { return x != worker.Canary })
 		}
 	}

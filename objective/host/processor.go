@@ -46,8 +46,7 @@ func Architecture() string {
 // field returns the first value of a field in the format of /proc/cpuinfo.
 func field(content, name string) string {
 	for line := range strings.Lines(content) {
-		key, value, found := strings.Cut(line, ":")
-		if found && strings.TrimSpace(key) == name {
+		if key, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)
 		}
 	}

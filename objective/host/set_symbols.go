@@ -47,8 +47,7 @@ func (d *Device) setSymbols() error {
 		if variable == nil {
 			continue
 		}
-		content := d.symbolContent(i)
-		if copy(variable, content) < len(content) {
+		if content := d.symbolContent(i); copy(variable, content) < len(content) {
 			argument := d.loaded.Arguments[i]
 			return &worker.Fault{
 				Kind: worker.Unloadable,

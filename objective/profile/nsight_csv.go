@@ -94,8 +94,7 @@ func launches(header []string, rows [][]string) ([]Launch, error) {
 	// A line of ncu's own among the others is short.
 	rows = slices.DeleteFunc(rows, func(row []string) bool { return len(row) < len(header)/2 || len(row) <= id })
 	if len(rows) > 0 && rows[0][id] == "" { // the row of units has no number
-		at := slices.Index(header, duration)
-		if at >= 0 && at < len(rows[0]) {
+		if at := slices.Index(header, duration); at >= 0 && at < len(rows[0]) {
 			if unit := rows[0][at]; unit != "ns" && unit != "nsecond" {
 				return nil, errUnits
 			}

@@ -57,8 +57,7 @@ func (f Facts) Stalls() []Stall {
 	var all []Stall
 	total := 0.0
 	for _, r := range stallReasons {
-		value, there := f.get(fmt.Sprintf(stallCounter, r.reason))
-		if there && value > 0 {
+		if value, there := f.get(fmt.Sprintf(stallCounter, r.reason)); there && value > 0 {
 			all, total = append(all, Stall{r.reason, value, r.meaning}), total+value
 		}
 	}

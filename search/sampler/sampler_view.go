@@ -87,18 +87,6 @@ func (v *View) Fail(index int) {
 	}
 }
 
-// Best returns the fastest observation, or false when there is none.
-func (v *View) Best() (Observation, bool) {
-	var best Observation
-	found := false
-	for _, o := range v.Observations {
-		if !o.Failed && (!found || o.Milliseconds < best.Milliseconds) {
-			best, found = o, true
-		}
-	}
-	return best, found
-}
-
 func (v *View) fastest(n int) []Observation {
 	working := slices.DeleteFunc(slices.Clone(v.Observations), func(o Observation) bool { return o.Failed })
 	slices.SortStableFunc(working, func(a, b Observation) int { return cmp.Compare(a.Milliseconds, b.Milliseconds) })

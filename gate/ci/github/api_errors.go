@@ -133,8 +133,7 @@ func refused(r request, a answer) *Error {
 func accepted(header string) string {
 	var words []string
 	for _, part := range strings.FieldsFunc(header, func(r rune) bool { return r == ';' || r == ',' }) {
-		name, level, ok := strings.Cut(strings.TrimSpace(part), "=")
-		if ok {
+		if name, level, ok := strings.Cut(strings.TrimSpace(part), "="); ok {
 			words = append(words, escape.Line(strings.ReplaceAll(name, "_", "-")+": "+level))
 		}
 	}

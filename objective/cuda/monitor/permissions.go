@@ -74,8 +74,7 @@ func administrator(status string) bool {
 // parameter returns the value of a line "name: value".
 func parameter(text, name string) (string, bool) {
 	for line := range strings.Lines(text) {
-		key, value, ok := strings.Cut(line, ":")
-		if ok && strings.TrimSpace(key) == name {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value), true
 		}
 	}

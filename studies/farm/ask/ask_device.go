@@ -207,8 +207,7 @@ func (e *Evaluator) device(ctx context.Context) (*devices.Measures, error) {
 
 // there returns a *GoneError when the device is no longer there.
 func (e *Evaluator) there(ctx context.Context, own *devices.Measures) error {
-	heard, err := e.farm.Heard(ctx, own.Identity, gone)
-	if err != nil || heard {
+	if heard, err := e.farm.Heard(ctx, own.Identity, gone); err != nil || heard {
 		return err
 	}
 	e.mu.Lock()
