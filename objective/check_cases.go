@@ -194,8 +194,8 @@ func (t *Tester) discern(ctx context.Context, p Prepared) error {
 	outputs := collect.Each(t.kernel.Arguments.Outputs(), func(a arguments.Argument) string { return a.Name })
 	inputs := cmp.Or(strings.Join(t.kernel.Arguments.Drawn(), " or "), "its inputs")
 	return &check.BlindError{Case: t.WorkloadCase(), Result: "a kernel that never reads " + inputs, Reason: fmt.Sprintf(
-		"the reference's %s is %s here and in every other case: give %s content that leads to other answers (fill, range)",
-		strings.Join(outputs, " and "), same, inputs)}
+		"the reference's %s is %s here and in every other case: repair the reference, or give %s content that leads to "+
+			"other answers (fill, range)", strings.Join(outputs, " and "), same, inputs)}
 }
 
 // BlindFailure is the failure of a configuration whose check is blind, for who judges one; nil for other errors.

@@ -14,10 +14,12 @@ import (
 // description is a source on its way to a manifest.
 type description struct {
 	name, backend, source, reference string
+	text                             string // of the source
 	signature
 	notes
 	macros   []macro
 	globals  []global
+	others   []string // variables of the source that are not described
 	vector   bool     // it has the processor's vector instructions
 	parallel bool     // it has OpenMP's pragmas, which a compiler skips unless told
 	threads  string   // how many threads they ask for
@@ -50,11 +52,15 @@ func (d *description) manifest() string {
 	var flags string
 	for _, m := range d.macros {
 		if m.word != "" {
-			line("  %s: {values: [%s], default: %s}%s", m.name, m.word, m.word, d.todo("what else %s may be", m.name))
+			line("  %s: {values: [%s], default: %s}%s", m.name, m.word, m.word,
+				d.todo("what else %s may be, and reference: true if the result depends on it", m.name))
 			continue
 		}
 		line("  %s: {values: %s, default: %d}%s", m.name, list(m.values()), m.value,
 			d.todo("the values of %s, and reference: true if the result depends on it", m.name))
+	}
+	for _, name := range unknownMacros(d.text) {
+		line(" %s", d.todo("%s has a default that is neither a number nor a word; list its values here to tune it", name))
 	}
 	numbers := 0
 	for _, t := range d.template {
@@ -205,14 +211,19 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 			more = ", out: true"
 		}
 		if p.changed {
-			more, look = ", inout: true, fill: uniform",
-				d.todo("what %s holds before a launch: the source reads it, and does not declare it const; init: 0 instead "+
-					"where it starts at a number", p.name)
+			more, look = ", inout: true, fill: uniform", d.todo("what %s holds before a launch: the source reads it, and does "+
+				"not declare it const; init: 0 instead of fill if it has to be zeros", p.name)
+		} else if p.out && p.handed {
+			look = d.todo("inout: true if the source reads %s before it writes it: it is used by more than its elements", p.name)
 		}
-		if p.shape == nil {
-			look += d.todo("the shape of %s; its indices do not tell, and it has room for all sizes multiplied", p.name)
-		} else if !p.exact {
-			look += d.todo("the shape of %s; what is known of its indices ends near it", p.name)
+		switch {
+		case p.shape == nil:
+			look += d.todo("the shape of %s: its indices do not tell; here it is all sizes multiplied", p.name)
+		case !p.exact:
+			look += d.todo("the shape of %s: only some of its indices are understood", p.name)
+		case len(p.shape) == 1 && !strings.Contains(p.shape[0], " "):
+		case len(collect.Distinct(p.shape)) < len(p.shape), !allNames(p.shape):
+			look += d.todo("the shape of %s: it is as large as its indices reach", p.name)
 		}
 		if p.out && !p.written && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
@@ -223,6 +234,10 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 	default:
 		line("  - {name: %s, type: %s, value: 1}%s", p.name, p.element, d.todo("the value of %s", p.name))
 	}
+}
+
+func allNames(shape []string) bool {
+	return !slices.ContainsFunc(shape, func(factor string) bool { return !identifier.MatchString(factor) })
 }
 
 func (d *description) outputs() (n int) {

@@ -1,8 +1,10 @@
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,57 +20,81 @@ type global struct {
 }
 
 var (
-	variable = regexp.MustCompile(`(?m)^[ \t]*((?:\w+[ \t]+)+)(\w+)[ \t]*((?:\[[^\]\n]*\][ \t]*)*);`)
+	alignment = regexp.MustCompile(`\b(?:__align__|_Alignas|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)+`)
+	// variable is a declaration's type and first name, and of each other name what stands before it.
+	variable = regexp.MustCompile(`^\s*((?:\w+(?:\s+|\b))*)(\**)\s*(\w+)\s*((?:\[[^\]]*\]\s*)*)(=?)`)
 	bracket  = regexp.MustCompile(`\[\s*([^\]]*?)\s*\]`)
+	externC  = regexp.MustCompile(`\bextern\s*$`)
+	anySpace = regexp.MustCompile(`\b(?:namespace(?:\s+\w+)?|extern)\s*$`)
 )
 
 // globals are the variables that a function's body names, in the order of the source. On a GPU they are constant or
-// device memory; on the host those that other files can set.
-func globals(source, body, backend string) (found []global) {
-	for _, match := range variable.FindAllStringSubmatch(fileScope(withoutNoise(source)), -1) {
-		var kind []string
-		device, hidden := false, false
-		for _, word := range strings.Fields(match[1]) {
-			switch word {
-			case "__constant__", "__device__":
-				device = true
-			case "static", "const", "extern", "typedef", "using", "return", "constexpr", "__shared__":
-				hidden = true
-			default:
-				kind = append(kind, word)
+// device memory; on the host those that other files can set. The rest are others that the source uses and gives no
+// value.
+func globals(source, body, backend string) (found []global, rest []string) {
+	source = withoutNoise(source)
+	text := alignment.ReplaceAllString(directive.ReplaceAllString(source, ""), " ")
+	plain := fileScope(text, externC)
+	for _, statement := range strings.Split(fileScope(text, anySpace), ";") {
+		words := ""
+		for _, text := range strings.Split(statement, ",") {
+			match := variable.FindStringSubmatch(text)
+			if match == nil || strings.Contains(bracket.ReplaceAllString(statement, ""), "(") {
+				break
 			}
+			words = cmp.Or(words, match[1])
+			named := regexp.MustCompile(`\b` + match[3] + `\b`)
+			if words == "" || match[5] != "" || len(named.FindAllString(source, 2)) < 2 || notVariable.MatchString(words) {
+				continue
+			}
+			kind := slices.DeleteFunc(strings.Fields(words), func(word string) bool {
+				return word == "__constant__" || word == "__device__"
+			})
+			element, known := elementOf[strings.Join(kind, " ")]
+			if device := len(kind) < len(strings.Fields(words)); !known || match[2] != "" ||
+				device != (backend == kernels.CUDA) || !named.MatchString(body) || !strings.Contains(plain, statement) {
+				rest = append(rest, match[3])
+				continue
+			}
+			g := global{name: match[3], element: element, declared: strings.Join(kind, " ") + " " + match[3] + match[4]}
+			for _, size := range bracket.FindAllStringSubmatch(match[4], -1) {
+				g.shape = append(g.shape, defined(source, size[1]))
+			}
+			if g.shape != nil {
+				g.declared = "const " + g.declared
+			}
+			found = append(found, g)
 		}
-		element, known := elementOf[strings.Join(kind, " ")]
-		if !known || hidden || device != (backend == kernels.CUDA) ||
-			!regexp.MustCompile(`\b`+match[2]+`\b`).MatchString(body) {
-			continue
-		}
-		g := global{name: match[2], element: element, declared: strings.Join(kind, " ") + " " + match[2] + match[3]}
-		for _, size := range bracket.FindAllStringSubmatch(match[3], -1) {
-			g.shape = append(g.shape, defined(source, size[1]))
-		}
-		if g.shape != nil {
-			g.declared = "const " + g.declared
-		}
-		found = append(found, g)
 	}
-	return found
+	return found, rest
 }
 
-// fileScope is a text without what stands in braces.
-func fileScope(text string) string {
+// notVariable is a statement that declares none, or one that a launch has for itself.
+var notVariable = regexp.MustCompile(`\b(?:typedef|using|return|template|namespace|__shared__)\b|` +
+	`^\s*(?:struct|union|enum|class)\s*$`)
+
+// fileScope is a text without what stands in braces, but for those behind what is shown.
+func fileScope(text string, shown *regexp.Regexp) string {
 	var outside strings.Builder
-	depth := 0
-	for _, c := range text {
-		switch c {
-		case '{':
-			depth++
-		case '}':
-			depth--
-		default:
-			if depth == 0 {
-				outside.WriteRune(c)
+	var closings []rune // of each brace that is open: what stands there when it closes
+	hidden := 0         // how many of them hide something
+	for i, c := range text {
+		switch {
+		case c == '{' && hidden == 0 && shown.MatchString(text[:i]):
+			closings, c = append(closings, ';'), ';'
+		case c == '{':
+			closing := ' '
+			if strings.HasSuffix(strings.TrimSpace(text[:i]), ")") { // of a function
+				closing = ';'
 			}
+			closings = append(closings, closing)
+			hidden++
+		case c == '}' && len(closings) > 0:
+			c, closings = closings[len(closings)-1], closings[:len(closings)-1]
+			hidden = max(0, hidden-1)
+		}
+		if hidden == 0 {
+			outside.WriteRune(c)
 		}
 	}
 	return outside.String()
@@ -98,6 +124,10 @@ func (d *description) symbols(line func(string, ...any)) {
 		}
 		line("  - {name: %s, type: %s, shape: [%s], fill: uniform, symbol: %s}%s", g.name, g.element,
 			strings.Join(g.shape, ", "), g.name, look)
+	}
+	for _, name := range d.others {
+		line(" %s", d.todo("%s stays as the source begins it: init makes no symbol of such a declaration; if the program "+
+			"around the kernel sets it, take it as an argument", name))
 	}
 }
 

@@ -48,6 +48,7 @@ type parameter struct {
 	out     bool     // a pointer to what is not const
 	changed bool     // the source adds to it, or the like
 	written bool     // the source assigns to its elements
+	handed  bool     // the source does more with it than that: what it reads is not known
 	shape   []string // as far as its indices tell; nil for not at all
 	exact   bool     // whether they reach all of the shape
 }
@@ -132,6 +133,8 @@ func (s *signature) findChanged() {
 		if p := &s.parameters[i]; p.out {
 			s.body = regexp.MustCompile(`\*\s*(`+p.name+`)(\s*(?:[-+*/|&^]?=|[;),]))`).ReplaceAllString(s.body, "$1[0]$2")
 			p.changed, p.written = elementUse(s.body, regexp.MustCompile(`\b`+p.name+`\s*\[`))
+			uses := regexp.MustCompile(`\b`+p.name+`\b`).FindAllString(s.body, -1)
+			p.handed = len(uses) > len(regexp.MustCompile(`(?:^|[^&\s])\s*\b`+p.name+`\s*\[`).FindAllString(s.body, -1))
 			if regexp.MustCompile(`atomic\w+\s*\(\s*&?\s*` + p.name + `\b`).MatchString(s.body) {
 				p.changed, p.written = true, true
 			}
@@ -286,8 +289,8 @@ func newParameter(text string, of []templated) (parameter, error) {
 	}
 	known := false
 	if p.element, known = elementOf[called]; !known || !identifier.MatchString(p.name) {
-		return p, fmt.Errorf("its argument %q has a type that a manifest has no name for; a structure is described by its "+
-			"fields, by hand (docs/manifest.md)", strings.TrimSpace(text))
+		return p, fmt.Errorf("its argument %q has a type that a manifest has no name for: write out a macro or a typedef; "+
+			"a structure is described by its fields, by hand (docs/manifest.md)", strings.TrimSpace(text))
 	}
 	p.pointer = stars == 1
 	if !p.pointer && (strings.Contains(p.element, "x") || p.element[0] == 'c') {
@@ -328,6 +331,20 @@ func macros(source string) (found []macro) {
 		found = append(found, m)
 	}
 	return found
+}
+
+var withDefault = regexp.MustCompile(
+	`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+[^\s"]`)
+
+// unknownMacros have a default that is no macro's here.
+func unknownMacros(source string) (names []string) {
+	known := macros(source)
+	for _, match := range withDefault.FindAllStringSubmatch(withoutNoise(source), -1) {
+		if match[1] == match[2] && !slices.ContainsFunc(known, func(m macro) bool { return m.name == match[1] }) {
+			names = append(names, match[1])
+		}
+	}
+	return names
 }
 
 var unguarded = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*)[ \t]+\(?(\d{1,9})\)?[ \t]*\r?$`)

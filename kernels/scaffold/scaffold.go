@@ -61,14 +61,15 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		name:      name,
 		backend:   backend,
 		source:    file,
+		text:      source,
 		reference: reference,
 		signature: s,
 		macros:    macros(source),
-		globals:   globals(source, s.body, backend),
 		vector:    strings.Contains(source, "immintrin.h"),
 		parallel:  strings.Contains(source, "#pragma omp"),
 		fixed:     fixed(source),
 	}
+	d.globals, d.others = globals(source, s.body, backend)
 	if match := numThreads.FindStringSubmatch(source); match != nil &&
 		(literal.MatchString(match[1]) || slices.ContainsFunc(d.macros, func(m macro) bool { return m.name == match[1] })) {
 		d.threads = match[1]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,14 +29,14 @@ void strange(struct shape *s) {}
 void pointers(float **p) {}
 void nothing(void) {}
 `
-	x, y := "{x f32 true false false false [] false} ", "{y f32 true true false false [] false} "
-	n, alpha := "{n i32 false false false false [] false} ", "{alpha f64 false false false false [] false}"
+	x, y := "{x f32 true false false false false [] false} ", "{y f32 true true false false false [] false} "
+	n, alpha := "{n i32 false false false false false [] false} ", "{alpha f64 false false false false false [] false}"
 	for backend, want := range map[string][]string{
 		kernels.CUDA: {"transform [" + x + y + n + alpha + "]"},
 		kernels.Host: {
 			"transform [" + x + y + n + alpha + "]",
-			"plain [{a f32 true false false false [] false} {b f32 true true false false [] false} " +
-				"{rows i64 false false false false [] false} {cols i32 false false false false [] false}]",
+			"plain [{a f32 true false false false false [] false} {b f32 true true false false false [] false} " +
+				"{rows i64 false false false false false [] false} {cols i32 false false false false false [] false}]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
@@ -298,7 +299,7 @@ void filter(float *x, float *y, int n) {
 			t.Errorf("no %s in\n%s", want, manifest)
 		}
 	}
-	if strings.Count(manifest, "symbol") != 2 ||
+	if strings.Count(manifest, " symbol: ") != 2 ||
 		!strings.Contains(reference, "void filter(float *x, float *y, int n, const float weights[TAPS][2], int shift) {") {
 		t.Errorf("%s\n%s", manifest, reference)
 	}
@@ -306,6 +307,68 @@ void filter(float *x, float *y, int n) {
 	if made, err = From("new", "f.cu", []byte(cuda), ""); err != nil ||
 		!strings.Contains(string(made.Files[0].Content), "shape: [4], fill: uniform, symbol: taps}") {
 		t.Errorf("%v\n%s", err, made.Files)
+	}
+}
+
+// What a source has and a manifest cannot say is said: nothing of it is dropped in silence.
+func TestWhatIsNotCarriedOverIsSaid(t *testing.T) {
+	host := `#ifndef CHUNK
+#define CHUNK (8 * 8)
+#endif
+#ifndef EXTRA_H
+#define EXTRA_H
+#endif
+static float bias[64];
+extern float table[256];
+double first[16], other[4];
+_Alignas(32) float tab[16];
+float *behind;
+static const float known[2] = {1, 2};
+typedef struct { float a; } pair;
+struct point { int x; } origin;
+float unused;
+namespace inner { float deep[3]; }
+void helper(float *a, float *b);
+static void set(void) { bias[0] = 1; }
+void f(const float *in, float *m, float *out, int n) {
+	for (int i = 0; i < n / 2; i++)
+		out[2 * i + 1] = bias[0] + table[1] + first[0] + other[0] + tab[0] + behind[0] + known[0] + origin.x + inner::deep[0];
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			helper(&m[i * n + j], m);
+}
+`
+	made, err := From("new", "f.cpp", []byte(host), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := string(made.Files[0].Content)
+	for _, want := range []string{"CHUNK has a default", "bias stays as", "table stays as", "behind stays as",
+		"the shape of out: it is as large as", "inout: true if the source reads m before", "symbol: first", "symbol: other",
+		"symbol: tab", "deep stays as", "origin stays as", "the shape of m:"} {
+		if !strings.Contains(manifest, want) {
+			t.Errorf("no %s in\n%s", want, manifest)
+		}
+	}
+	for _, name := range []string{"EXTRA_H", "known", "pair", "point", "unused", "set", "inner", "helper"} {
+		if regexp.MustCompile(`look: ` + name + `\b|symbol: ` + name).MatchString(manifest) {
+			t.Errorf("%s in\n%s", name, manifest)
+		}
+	}
+	cuda := `static __constant__ double2 tw[64];
+__constant__ float e1[3], e2[4];
+__constant__ __align__(16) float ee[8];
+namespace k { __constant__ float w[3][3]; }
+extern "C" __global__ void f(float *y) { y[0] = tw[0].x + e1[0] + e2[0] + ee[0] + k::w[0][0]; }
+`
+	if made, err = From("new", "f.cu", []byte(cuda), ""); err != nil {
+		t.Fatal(err)
+	}
+	manifest = string(made.Files[0].Content)
+	for _, want := range []string{"tw stays as", "w stays as", "symbol: e1", "symbol: e2", "symbol: ee"} {
+		if !strings.Contains(manifest, want) {
+			t.Errorf("no %s in\n%s", want, manifest)
+		}
 	}
 }
 
