@@ -253,8 +253,8 @@ func (d *description) outputs() (n int) {
 func (d *description) launch(line func(string, ...any), dims []string) {
 	var blocks []string
 	for _, m := range d.macros {
-		upper := strings.ToUpper(m.name)
-		if m.word == "" && (strings.Contains(upper, "BLOCK") || strings.Contains(upper, "THREADS")) {
+		named := regexp.MustCompile(`(?i)block|threads`).MatchString(m.name)
+		if used := regexp.MustCompile(`Idx\.\w\s*\*\s*` + m.name + `\b`); m.word == "" && (named || used.MatchString(d.body)) {
 			blocks = append(blocks, m.name)
 		}
 	}

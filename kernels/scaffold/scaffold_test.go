@@ -359,13 +359,16 @@ void f(const float *in, float *m, float *out, int n) {
 __constant__ float e1[3], e2[4];
 __constant__ __align__(16) float ee[8];
 namespace k { __constant__ float w[3][3]; }
-extern "C" __global__ void f(float *y) { y[0] = tw[0].x + e1[0] + e2[0] + ee[0] + k::w[0][0]; }
+#ifndef TPB
+#define TPB 128
+#endif
+extern "C" __global__ void f(float *y) { y[blockIdx.x * TPB + threadIdx.x] = tw[0].x + e1[0] + e2[0] + ee[0] + k::w[0][0]; }
 `
 	if made, err = From("new", "f.cu", []byte(cuda), ""); err != nil {
 		t.Fatal(err)
 	}
 	manifest = string(made.Files[0].Content)
-	for _, want := range []string{"tw stays as", "w stays as", "symbol: e1", "symbol: e2", "symbol: ee"} {
+	for _, want := range []string{"tw stays as", "w stays as", "block: [TPB]", "symbol: e1", "symbol: e2", "symbol: ee"} {
 		if !strings.Contains(manifest, want) {
 			t.Errorf("no %s in\n%s", want, manifest)
 		}
