@@ -22,15 +22,16 @@ type global struct {
 var (
 	alignment = regexp.MustCompile(`\b(?:__align__|_Alignas|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)+`)
 	// variable is a declaration's type and first name, and of each other name what stands before it.
-	variable = regexp.MustCompile(`^\s*((?:\w+(?:\s+|\b))*)(\**)\s*(\w+)\s*((?:\[[^\]]*\]\s*)*)(=?)`)
-	bracket  = regexp.MustCompile(`\[\s*([^\]]*?)\s*\]`)
-	externC  = regexp.MustCompile(`\bextern\s*$`)
-	anySpace = regexp.MustCompile(`\b(?:namespace(?:\s+\w+)?|extern)\s*$`)
+	variable  = regexp.MustCompile(`^\s*((?:\w+(?:\s+|\b))*)((?:\*\s*(?:const\b\s*)?)*)(\w+)\s*((?:\[[^\]]*\]\s*)*)(=?)`)
+	bracket   = regexp.MustCompile(`\[\s*([^\]]*?)\s*\]`)
+	fixedWord = regexp.MustCompile(`\bconst`)
+	externC   = regexp.MustCompile(`\bextern\s*$`)
+	anySpace  = regexp.MustCompile(`\b(?:namespace(?:\s+\w+)?|extern)\s*$`)
 )
 
 // globals are the variables that a function's body names, in the order of the source. On a GPU they are constant or
-// device memory; on the host those that other files can set. The rest are others that the source uses and gives no
-// value.
+// device memory; on the host those that other files can set. The rest are others that the source uses and that are no
+// constants.
 func globals(source, body, backend string) (found []global, rest []string) {
 	source = withoutNoise(source)
 	text := alignment.ReplaceAllString(directive.ReplaceAllString(source, ""), " ")
@@ -44,14 +45,15 @@ func globals(source, body, backend string) (found []global, rest []string) {
 			}
 			words = cmp.Or(words, match[1])
 			named := regexp.MustCompile(`\b` + match[3] + `\b`)
-			if words == "" || match[5] != "" || len(named.FindAllString(source, 2)) < 2 || notVariable.MatchString(words) {
+			isConstant := match[5] != "" && fixedWord.MatchString(words+match[2])
+			if words == "" || isConstant || len(named.FindAllString(source, 2)) < 2 || notVariable.MatchString(words) {
 				continue
 			}
 			kind := slices.DeleteFunc(strings.Fields(words), func(word string) bool {
 				return word == "__constant__" || word == "__device__"
 			})
 			element, known := elementOf[strings.Join(kind, " ")]
-			if device := len(kind) < len(strings.Fields(words)); !known || match[2] != "" ||
+			if device := len(kind) < len(strings.Fields(words)); !known || match[2]+match[5] != "" ||
 				device != (backend == kernels.CUDA) || !named.MatchString(body) || !strings.Contains(plain, statement) {
 				rest = append(rest, match[3])
 				continue

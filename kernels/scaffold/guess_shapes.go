@@ -23,16 +23,22 @@ type reach struct {
 }
 
 var (
-	words    = regexp.MustCompile(`\w+`)
-	assigned = regexp.MustCompile(`\b(\w+)\s*=([^=;,][^;,]*)[;,]`)
-	bound    = regexp.MustCompile(`(?:(\w+)\s*\+\s*)?(\w+)\s*(<=?|>=)([^<>=?]+)$`)
-	cast     = regexp.MustCompile(`\(\s*(?:(?:unsigned|signed|const|long|int|short|size_t|ptrdiff_t|u?int\d+_t)\s*)+\)`)
-	leaving  = regexp.MustCompile(`^\)\s*\{?\s*(?:return|continue|break)\b`)
-	element  = regexp.MustCompile(`\b(\w+)\s*\[[^\[\]]*\]`)
+	words      = regexp.MustCompile(`\w+`)
+	assigned   = regexp.MustCompile(`\b(\w+)\s*=([^=;,][^;,]*)[;,]`)
+	bound      = regexp.MustCompile(`(?:(\w+)\s*\+\s*)?(\w+)\s*(<=?|>=)([^<>=?]+)$`)
+	cast       = regexp.MustCompile(`\(\s*(?:(?:unsigned|signed|const|long|int|short|size_t|ptrdiff_t|u?int\d+_t)\s*)+\)`)
+	leaving    = regexp.MustCompile(`^\)\s*\{?\s*(?:return|continue|break)\b`)
+	subtracted = regexp.MustCompile(`-\s*([A-Za-z_]\w*)`)
+	element    = regexp.MustCompile(`\b(\w+)\s*\[[^\[\]]*\]`)
 )
 
-// evaluate is the largest value of an expression.
+// evaluate is the largest value of an expression, which has to grow with its variables.
 func (r reach) evaluate(text string) (int64, bool) {
+	for _, match := range subtracted.FindAllStringSubmatch(text, -1) {
+		if _, known := r.known[match[1]]; !known {
+			return 0, false
+		}
+	}
 	text = element.ReplaceAllStringFunc(cast.ReplaceAllString(text, ""), func(found string) string {
 		if r.bytes[words.FindString(found)] {
 			return "255"
@@ -80,6 +86,9 @@ func (r reach) variable(name string) (largest int64, ok bool) {
 		if ok {
 			return largest, true
 		}
+	}
+	if regexp.MustCompile(`\+\+\s*` + name + `\b|\b` + name + `\s*(?:\+\+|(?:[+*|^]|<<)=)`).MatchString(r.body) {
+		return 0, false // it goes beyond where it begins
 	}
 	for _, local := range assigned.FindAllStringSubmatch(r.body, -1) {
 		if local[1] != name {

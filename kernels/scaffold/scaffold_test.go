@@ -324,6 +324,8 @@ double first[16], other[4];
 _Alignas(32) float tab[16];
 float *behind;
 static const float known[2] = {1, 2};
+int const *const knows[2] = {0};
+int hits = 0;
 typedef struct { float a; } pair;
 struct point { int x; } origin;
 float unused;
@@ -332,6 +334,7 @@ void helper(float *a, float *b);
 static void set(void) { bias[0] = 1; }
 void f(const float *in, float *m, float *out, int n) {
 	for (int i = 0; i < n / 2; i++)
+		hits += knows[0] != 0,
 		out[2 * i + 1] = bias[0] + table[1] + first[0] + other[0] + tab[0] + behind[0] + known[0] + origin.x + inner::deep[0];
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
@@ -345,12 +348,12 @@ void f(const float *in, float *m, float *out, int n) {
 	manifest := string(made.Files[0].Content)
 	for _, want := range []string{"CHUNK has a default", "bias stays as", "table stays as", "behind stays as",
 		"the shape of out: it is as large as", "inout: true if the source reads m before", "symbol: first", "symbol: other",
-		"symbol: tab", "deep stays as", "origin stays as", "the shape of m:"} {
+		"symbol: tab", "deep stays as", "hits stays as", "origin stays as", "the shape of m:"} {
 		if !strings.Contains(manifest, want) {
 			t.Errorf("no %s in\n%s", want, manifest)
 		}
 	}
-	for _, name := range []string{"EXTRA_H", "known", "pair", "point", "unused", "set", "inner", "helper"} {
+	for _, name := range strings.Fields("EXTRA_H known pair point unused set inner helper knows const") {
 		if regexp.MustCompile(`look: ` + name + `\b|symbol: ` + name).MatchString(manifest) {
 			t.Errorf("%s in\n%s", name, manifest)
 		}
@@ -371,6 +374,21 @@ extern "C" __global__ void f(float *y) { y[blockIdx.x * TPB + threadIdx.x] = tw[
 	for _, want := range []string{"tw stays as", "w stays as", "block: [TPB]", "symbol: e1", "symbol: e2", "symbol: ee"} {
 		if !strings.Contains(manifest, want) {
 			t.Errorf("no %s in\n%s", want, manifest)
+		}
+	}
+}
+
+// Indices that run backwards, or further than where they begin, tell no shape.
+func TestShapesThatIndicesDoNotTell(t *testing.T) {
+	for _, body := range []string{
+		"for (int i = 0; i < n; i++) o[n - 1 - i] = a[i];",
+		"int j = 0; for (int i = 0; i < n; i++, j += 2) o[j] = a[i];",
+		"int i = 0; for (; a[i]; i++) o[i] = a[i]; o[i] = 0;",
+		"int g = n; while (g > 1) { g /= 2; o[g] = a[g]; }",
+	} {
+		made, err := From("new", "f.c", []byte("void f(const float *a, float *o, int n) { "+body+" }\n"), "")
+		if err != nil || !strings.Contains(string(made.Files[0].Content), "look: the shape of o") {
+			t.Errorf("%s: %v\n%s", body, err, made.Files)
 		}
 	}
 }
