@@ -19,7 +19,7 @@ type description struct {
 	notes
 	macros   []macro
 	globals  []global
-	others   []string // variables of the source that are not described
+	others   []string // what is said of variables of the source that are not described
 	vector   bool     // it has the processor's vector instructions
 	parallel bool     // it has OpenMP's pragmas, which a compiler skips unless told
 	threads  string   // how many threads they ask for

@@ -17,6 +17,7 @@ type global struct {
 	name, element string
 	declared      string   // as an argument of the reference
 	shape         []string // numbers, or macros that have one; nil for a scalar
+	follows       string   // a macro that is tuned, and that its size has
 }
 
 var (
@@ -55,12 +56,23 @@ func globals(source, body, backend string) (found []global, rest []string) {
 			element, known := elementOf[strings.Join(kind, " ")]
 			if device := len(kind) < len(strings.Fields(words)); !known || match[2]+match[5] != "" ||
 				device != (backend == kernels.CUDA) || !named.MatchString(body) || !strings.Contains(plain, statement) {
-				rest = append(rest, match[3])
+				rest = append(rest, match[3]+" stays as the source begins it: init makes no symbol of such a declaration; if the "+
+					"program around the kernel sets it, take it as an argument")
+				continue
+			}
+			written := `&\s*` + match[3] + `\b|\b` + match[3] + `\s*(?:\[[^\]]*\]\s*)*(?:[-+*/|&^]?=[^=]|\+\+|--)`
+			if regexp.MustCompile(written).MatchString(body) {
+				rest = append(rest, match[3]+" is written by the function: take it as an argument, so that it is checked")
 				continue
 			}
 			g := global{name: match[3], element: element, declared: strings.Join(kind, " ") + " " + match[3] + match[4]}
 			for _, size := range bracket.FindAllStringSubmatch(match[4], -1) {
 				g.shape = append(g.shape, defined(source, size[1]))
+				for _, m := range macros(source) {
+					if regexp.MustCompile(`\b` + m.name + `\b`).MatchString(size[1]) {
+						g.follows = m.name
+					}
+				}
 			}
 			if g.shape != nil {
 				g.declared = "const " + g.declared
@@ -114,6 +126,9 @@ func defined(source, size string) string {
 func (d *description) symbols(line func(string, ...any)) {
 	for _, g := range d.globals {
 		look := d.todo("what %s holds: it is a variable of the source, which the program around it sets", g.name)
+		if g.follows != "" {
+			look += d.todo("the size of %s where %s is not its default: it is as large as the default needs", g.name, g.follows)
+		}
 		if g.shape == nil {
 			line("  - {name: %s, type: %s, value: 1, symbol: %s}%s", g.name, g.element, g.name, look)
 			continue
@@ -127,9 +142,8 @@ func (d *description) symbols(line func(string, ...any)) {
 		line("  - {name: %s, type: %s, shape: [%s], fill: uniform, symbol: %s}%s", g.name, g.element,
 			strings.Join(g.shape, ", "), g.name, look)
 	}
-	for _, name := range d.others {
-		line(" %s", d.todo("%s stays as the source begins it: init makes no symbol of such a declaration; if the program "+
-			"around the kernel sets it, take it as an argument", name))
+	for _, other := range d.others {
+		line(" %s", d.todo("%s", other))
 	}
 }
 

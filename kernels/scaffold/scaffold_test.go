@@ -315,6 +315,9 @@ func TestWhatIsNotCarriedOverIsSaid(t *testing.T) {
 	host := `#ifndef CHUNK
 #define CHUNK (8 * 8)
 #endif
+#ifndef RADIUS
+#define RADIUS 3
+#endif
 #ifndef EXTRA_H
 #define EXTRA_H
 #endif
@@ -329,12 +332,14 @@ int hits = 0;
 typedef struct { float a; } pair;
 struct point { int x; } origin;
 float unused;
+int count[4];
+float window[2 * RADIUS + 1];
 namespace inner { float deep[3]; }
 void helper(float *a, float *b);
 static void set(void) { bias[0] = 1; }
 void f(const float *in, float *m, float *out, int n) {
 	for (int i = 0; i < n / 2; i++)
-		hits += knows[0] != 0,
+		hits += knows[0] != 0, count[i % 4]++, in += window[0] > 0,
 		out[2 * i + 1] = bias[0] + table[1] + first[0] + other[0] + tab[0] + behind[0] + known[0] + origin.x + inner::deep[0];
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
@@ -348,7 +353,8 @@ void f(const float *in, float *m, float *out, int n) {
 	manifest := string(made.Files[0].Content)
 	for _, want := range []string{"CHUNK has a default", "bias stays as", "table stays as", "behind stays as",
 		"the shape of out: it is as large as", "inout: true if the source reads m before", "symbol: first", "symbol: other",
-		"symbol: tab", "deep stays as", "hits stays as", "origin stays as", "the shape of m:"} {
+		"symbol: tab", "deep stays as", "hits stays as", "count is written by",
+		"the size of window where RADIUS", "origin stays as", "the shape of m:"} {
 		if !strings.Contains(manifest, want) {
 			t.Errorf("no %s in\n%s", want, manifest)
 		}
