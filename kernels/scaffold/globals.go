@@ -36,26 +36,29 @@ var (
 func globals(source, body, backend string) (found []global, rest []string) {
 	source = withoutNoise(source)
 	text := alignment.ReplaceAllString(directive.ReplaceAllString(source, ""), " ")
-	plain := fileScope(text, externC)
+	plain, tuned := fileScope(text, externC), macros(source)
+	uses, inBody := map[string]int{}, words.FindAllString(body, -1)
+	for _, word := range words.FindAllString(source, -1) {
+		uses[word]++
+	}
 	for _, statement := range strings.Split(fileScope(text, anySpace), ";") {
-		words := ""
+		kinds := ""
 		for _, text := range strings.Split(statement, ",") {
 			match := variable.FindStringSubmatch(text)
 			if match == nil || strings.Contains(bracket.ReplaceAllString(statement, ""), "(") {
 				break
 			}
-			words = cmp.Or(words, match[1])
-			named := regexp.MustCompile(`\b` + match[3] + `\b`)
-			isConstant := match[5] != "" && fixedWord.MatchString(words+match[2])
-			if words == "" || isConstant || len(named.FindAllString(source, 2)) < 2 || notVariable.MatchString(words) {
+			kinds = cmp.Or(kinds, match[1])
+			isConstant := match[5] != "" && fixedWord.MatchString(kinds+match[2])
+			if kinds == "" || isConstant || uses[match[3]] < 2 || notVariable.MatchString(kinds) {
 				continue
 			}
-			kind := slices.DeleteFunc(strings.Fields(words), func(word string) bool {
+			kind := slices.DeleteFunc(strings.Fields(kinds), func(word string) bool {
 				return word == "__constant__" || word == "__device__"
 			})
 			element, known := elementOf[strings.Join(kind, " ")]
-			if device := len(kind) < len(strings.Fields(words)); !known || match[2]+match[5] != "" ||
-				device != (backend == kernels.CUDA) || !named.MatchString(body) || !strings.Contains(plain, statement) {
+			if device := len(kind) < len(strings.Fields(kinds)); !known || match[2]+match[5] != "" ||
+				device != (backend == kernels.CUDA) || !slices.Contains(inBody, match[3]) || !strings.Contains(plain, statement) {
 				rest = append(rest, match[3]+" stays as the source begins it: init makes no symbol of such a declaration; if the "+
 					"program around the kernel sets it, take it as an argument")
 				continue
@@ -68,7 +71,7 @@ func globals(source, body, backend string) (found []global, rest []string) {
 			g := global{name: match[3], element: element, declared: strings.Join(kind, " ") + " " + match[3] + match[4]}
 			for _, size := range bracket.FindAllStringSubmatch(match[4], -1) {
 				g.shape = append(g.shape, defined(source, size[1]))
-				for _, m := range macros(source) {
+				for _, m := range tuned {
 					if regexp.MustCompile(`\b` + m.name + `\b`).MatchString(size[1]) {
 						g.follows = m.name
 					}
@@ -94,7 +97,7 @@ func fileScope(text string, shown *regexp.Regexp) string {
 	hidden := 0         // how many of them hide something
 	for i, c := range text {
 		switch {
-		case c == '{' && hidden == 0 && shown.MatchString(text[:i]):
+		case c == '{' && hidden == 0 && shown.MatchString(text[max(0, i-80):i]):
 			closings, c = append(closings, ';'), ';'
 		case c == '{':
 			closing := ' '
