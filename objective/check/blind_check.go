@@ -17,8 +17,11 @@ type BlindError struct {
 	Reason string // why, and what to do
 }
 
-func (e *BlindError) Error() string {
-	return fmt.Sprintf("the check is blind at %s: %s would pass; %s", e.Case.Dims, e.Result, e.Reason)
+func (e *BlindError) Error() string { return e.Finding() + "; " + e.Reason }
+
+// Finding is what would pass.
+func (e *BlindError) Finding() string {
+	return fmt.Sprintf("the check is blind at %s: %s would pass", e.Case.Dims, e.Result)
 }
 
 // largestCopy bounds the inputs that are drawn to compare them with an answer, in bytes.

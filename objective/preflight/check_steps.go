@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"pawl/kernels"
 	"pawl/kernels/scaffold"
 	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/command"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
@@ -134,6 +136,9 @@ func (t *trial) small(ctx context.Context) (Step, error) {
 
 func (t *trial) full(ctx context.Context) (Step, error) {
 	failure, err := t.bench.Evaluator.Verify(ctx, t.prepared)
+	if blind, ok := errors.AsType[*check.BlindError](err); ok {
+		return Step{Failure: blind.Finding(), Advice: blind.Reason}, nil
+	}
 	if err != nil {
 		return Step{}, err
 	}
