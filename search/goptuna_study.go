@@ -30,8 +30,8 @@ type study struct {
 	choices  [][]string // the values of each parameter as goptuna knows them
 	recorder Recorder
 	trials   []trial.Trial
-	asked    []int          // the positions in the pool of the trials' points
-	twins    map[string]int // the first trial of each machine code that ran, or the one that was disqualified
+	asked    []int // the positions in the pool of the trials' points
+	twins    twins
 	// forced are the points of the first trials, for which the sampler is not asked:
 	// the default, what earlier studies found good, and what an interrupted run has
 	// asked.
@@ -54,7 +54,7 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 	pool = pool.Growing()
 	s := &study{
 		pool: pool, view: sampler.NewView(pool), sampler: chooser, seed: options.Seed,
-		recorder: recorder, uniform: options.Sampler == "random", draws: map[int]bool{}, twins: map[string]int{},
+		recorder: recorder, uniform: options.Sampler == "random", draws: map[int]bool{}, twins: twins{},
 	}
 	s.view.Earlier = options.Earlier
 	// goptuna's parameters are all categorical, with the position of the value as the
@@ -234,10 +234,7 @@ func (s *study) learn(trial trial.Trial) error {
 	})
 	s.trials[trial.Number] = trial
 	s.elapsed = max(s.elapsed, trial.Elapsed)
-	ran := trial.OK() || trial.Outcome.Failure.Stage == objective.Fuzz
-	if _, met := s.twins[trial.Outcome.Binary]; !met && ran && trial.Outcome.Binary != "" {
-		s.twins[trial.Outcome.Binary] = trial.Number
-	}
+	s.twins.add(trial)
 	return nil
 }
 
@@ -271,9 +268,7 @@ func (s *study) disqualify(number int, failure *objective.Failure) error {
 	trial := &s.trials[number]
 	trial.Outcome.Failure, trial.Outcome.Samples = failure, nil
 	s.view.Fail(s.asked[number])
-	if _, met := s.twins[trial.Outcome.Binary]; met {
-		s.twins[trial.Outcome.Binary] = number
-	}
+	s.twins.disqualify(*trial)
 	return nil
 }
 

@@ -166,10 +166,7 @@ func (p *pipeline) drain() {
 
 // evaluation returns what measures a point by what is known now, unless the same machine code was measured before.
 func (p *pipeline) evaluation(point objective.Prepared) func(context.Context) (objective.Outcome, error) {
-	if twin, found := p.study.twins[point.Binary.Digest]; found && point.Failure == nil {
-		outcome := p.study.trials[twin].Outcome
-		outcome.SameAs = p.study.trials[twin].Point.String()
-		outcome.Spent = point.Spent
+	if outcome, found := p.study.twins.outcome(point, p.study.trials); found {
 		return func(context.Context) (objective.Outcome, error) { return outcome, nil }
 	}
 	incumbent := 0.0
