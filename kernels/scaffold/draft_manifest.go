@@ -14,16 +14,14 @@ import (
 // description is a source on its way to a manifest.
 type description struct {
 	name, backend, source, reference string
-	text                             string // of the source
+	unit                             *unit
 	signature
 	notes
-	macros   []macro
-	globals  []global
-	others   []string // what is said of variables of the source that are not described
-	vector   bool     // it has the processor's vector instructions
-	parallel bool     // it has OpenMP's pragmas, which a compiler skips unless told
-	threads  string   // how many threads they ask for
-	fixed    []string // macros that have a number whatever the compiler is told
+	macros  []macro
+	globals []global
+	others  []string // what is said of variables of the source that are not described
+	rivals  []string // functions that may be the kernel, too
+	flags   []string
 }
 
 // Mark begins a comment in a manifest that a person has to look at.
@@ -48,44 +46,9 @@ func (d *description) manifest() string {
 	line("source: {%s: %s}", d.backend, d.source)
 	line("reference: {%s: %s}%s", d.backend, d.reference,
 		d.todo("%s is a copy of the kernel: replace it with plain code that you trust", d.reference))
+	d.sourceNotes(line)
 	line("params:")
-	var flags string
-	for _, m := range d.macros {
-		if m.word != "" {
-			line("  %s: {values: [%s], default: %s}%s", m.name, m.word, m.word,
-				d.todo("what else %s may be, and reference: true if the result depends on it", m.name))
-			continue
-		}
-		line("  %s: {values: %s, default: %d}%s", m.name, list(m.values()), m.value,
-			d.todo("the values of %s, and reference: true if the result depends on it", m.name))
-	}
-	for _, name := range unknownMacros(d.text) {
-		line(" %s", d.todo("%s has a default that is neither a number nor a word; list its values here to tune it", name))
-	}
-	numbers := 0
-	for _, t := range d.template {
-		if t.isType() {
-			continue
-		}
-		values, look := "[false, true]", ""
-		if t.kind != "bool" {
-			values = list(t.macro().values())
-			if t.guessed {
-				look = d.todo("the values of the template's %s", t.name)
-			}
-		}
-		line("  %s: {values: %s, default: %s}%s", t.parameter(), values, t.value, look)
-		numbers++
-	}
-	if len(d.macros)+numbers == 0 {
-		name, values, fallback, flag := "LEVEL", "[1, 2, 3]", 2, "-O{LEVEL}"
-		if d.backend == kernels.CUDA {
-			name, values, fallback, flag = "REGISTERS", "[64, 128, 255]", 255, "-maxrregcount={REGISTERS}"
-		}
-		line("  %s: {values: %s, default: %d}%s", name, values, fallback,
-			d.todo("%s, so that a compiler flag is tuned", d.noMacro()))
-		flags = flag
-	}
+	d.parametersOf(line)
 	dims := d.dimensions()
 	var sizes []string
 	longest := 1
@@ -116,26 +79,114 @@ func (d *description) manifest() string {
 	if d.backend == kernels.CUDA {
 		d.launch(line, dims)
 	}
-	if d.threads != "" {
-		line("launch: {threads: %s}", d.threads)
-	}
-	if d.vector {
-		flags = strings.TrimPrefix(flags+`", "-march=native`, `", "`)
-	}
-	if d.parallel {
-		flags = strings.TrimPrefix(flags+`", "-fopenmp`, `", "`)
-	}
-	if flags != "" {
-		line("flags: [\"%s\"]", flags)
-	}
+	d.compilation(line)
 	return text.String()
+}
+
+// sourceNotes says what of the source as a whole has to be looked at.
+func (d *description) sourceNotes(line func(string, ...any)) {
+	for _, file := range d.unit.included {
+		if strings.HasPrefix(file, `"`) {
+			line(" %s", d.todo("the source includes %s: put it here, too; init did not read it", strings.Trim(file, `"`)))
+		}
+	}
+	for _, text := range d.unit.errors {
+		line(" %s", d.todo("without a macro the source stops at #error %s", text))
+	}
+	if _, calls := d.unit.onOneThread(); len(calls) > 0 && d.backend == kernels.Host {
+		line(" %s", d.todo("%s: the reference is compiled without OpenMP and cannot call it: take it out of %s",
+			strings.Join(calls, ", "), d.reference))
+	}
+}
+
+// parametersOf lists what is tuned: macros, numbers of a template, or else a compiler's flag.
+func (d *description) parametersOf(line func(string, ...any)) {
+	for _, m := range d.macros {
+		if m.word != "" {
+			line("  %s: {values: [%s], default: %s}%s", m.name, quoted(m.word), quoted(m.word),
+				d.todo("what else %s may be, and reference: true if the result depends on it", m.name))
+			continue
+		}
+		line("  %s: {values: %s, default: %d}%s", m.name, list(m.values()), m.value,
+			d.todo("the values of %s, and reference: true if the result depends on it", m.name))
+	}
+	for _, name := range d.unit.unknownMacros() {
+		line(" %s", d.todo("%s has a default that is no plain number or word; list its values here to tune it", name))
+	}
+	numbers := 0
+	for _, t := range d.template {
+		if t.isType() {
+			continue
+		}
+		values, look := "[false, true]", ""
+		if t.kind != "bool" {
+			values = list(t.macro().values())
+			if t.guessed {
+				look = d.todo("the values of the template's %s", t.name)
+			}
+		}
+		line("  %s: {values: %s, default: %s}%s", t.parameter(), values, t.value, look)
+		numbers++
+	}
+	if len(d.macros)+numbers == 0 {
+		name, values, fallback, flag := "LEVEL", "[1, 2, 3]", 2, "-O{LEVEL}"
+		if d.backend == kernels.CUDA {
+			name, values, fallback, flag = "REGISTERS", "[64, 128, 255]", 255, "-maxrregcount={REGISTERS}"
+		}
+		line("  %s: {values: %s, default: %d}%s", name, values, fallback,
+			d.todo("%s, so that a compiler flag is tuned", d.noMacro()))
+		d.flags = append(d.flags, flag)
+	}
+}
+
+// quoted is a word as YAML has it: some of its words are no text.
+func quoted(word string) string {
+	if slices.Contains([]string{"null", "true", "false"}, strings.ToLower(word)) {
+		return `"` + word + `"`
+	}
+	return word
+}
+
+// compilation says how a source for a processor is compiled, and with how many threads it runs.
+func (d *description) compilation(line func(string, ...any)) {
+	if d.backend == kernels.Host {
+		if threads := d.threads(); threads != "" {
+			line("launch: {threads: %s}", threads)
+		}
+		if d.unit.vector {
+			d.flags = append(d.flags, "-march=native")
+		}
+		if d.unit.parallel() {
+			d.flags = append(d.flags, "-fopenmp")
+		}
+	}
+	if d.flags != nil {
+		line("flags: [\"%s\"]", strings.Join(d.flags, `", "`))
+	}
+}
+
+// threads is how many the pragmas ask for, where that is a number or a macro that is tuned.
+func (d *description) threads() string {
+	for i, t := range d.unit.pragmas {
+		name := textAt(d.unit.pragmas, i+2)
+		_, isNumber := integer(name)
+		if t.text == "num_threads" && textAt(d.unit.pragmas, i+3) == ")" &&
+			(isNumber || slices.ContainsFunc(d.macros, func(m macro) bool { return m.name == name && m.word == "" })) {
+			return name
+		}
+	}
+	return ""
 }
 
 // entry is the function's name, in quotes where it is more than one.
 func (d *description) entry() string {
-	name := d.instance()
-	if strings.ContainsAny(name, "<{:") {
-		name = fmt.Sprintf("%q", name)
+	name := fmt.Sprintf("%q", d.instance())
+	if !strings.ContainsAny(name, "<{:") {
+		name = quoted(d.instance())
+	}
+	if len(d.rivals) > 0 {
+		name += d.todo("no other function calls %s, so it is taken; --entry names another: %s", d.signature.name,
+			strings.Join(d.rivals, ", "))
 	}
 	if slices.ContainsFunc(d.template, func(t templated) bool { return t.isType() && t.guessed }) {
 		name += d.todo("the type in the arguments of the template: float is proposed")
@@ -145,18 +196,19 @@ func (d *description) entry() string {
 
 // noMacro says why nothing of the source is tuned.
 func (d *description) noMacro() string {
-	if len(d.fixed) == 0 {
+	fixed := d.unit.fixed()
+	if len(fixed) == 0 {
 		return "the source has no macro with a default (#ifndef NAME, #define NAME 8)"
 	}
 	return fmt.Sprintf("%s: #define without #ifndef round it cannot be tuned (#ifndef %s, #define %s 8, #endif)",
-		strings.Join(d.fixed, ", "), d.fixed[0], d.fixed[0])
+		strings.Join(fixed, ", "), fixed[0], fixed[0])
 }
 
 // dimensions are the integers that the function takes, or one size where it takes none.
 func (d *description) dimensions() []string {
 	var dims []string
 	for _, p := range d.parameters {
-		if !p.pointer && p.isSize() && !slices.Contains(dims, d.dimension(p)) {
+		if p.isSize() && p.bounds {
 			dims = append(dims, d.dimension(p))
 		}
 	}
@@ -166,15 +218,28 @@ func (d *description) dimensions() []string {
 	return dims
 }
 
-// isSize says that an integer may be one: signed, or as wide as an address.
+// isSize says that an integer may be one: as wide as an int or an address.
 func (p parameter) isSize() bool {
-	return p.element[0] == 'i' || p.element == "u64" || p.element == "u32"
+	return !p.pointer && slices.Contains([]string{"i32", "u32", "i64", "u64"}, p.element)
 }
 
-// dimension is the name of a size; a macro of that name would be taken for it.
+// dimension is the name of a size; a macro of that name would be taken for it, and so would another size.
 func (d *description) dimension(p parameter) string {
 	name := strings.ToUpper(p.name)
-	if slices.ContainsFunc(d.macros, func(m macro) bool { return m.name == name }) {
+	taken := func(name string) bool {
+		return d.unit != nil && d.unit.defined[name] != nil || slices.ContainsFunc(d.template, func(t templated) bool {
+			return t.parameter() == name
+		})
+	}
+	for _, other := range d.parameters {
+		if other.name == p.name {
+			break
+		}
+		if strings.EqualFold(other.name, p.name) {
+			name += "_"
+		}
+	}
+	for taken(name) {
 		name += "_SIZE"
 	}
 	return name
@@ -225,12 +290,18 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		case len(collect.Distinct(p.shape)) < len(p.shape), !allNames(p.shape):
 			look += d.todo("the shape of %s: it is as large as its indices reach", p.name)
 		}
+		if p.follows != "" {
+			look += d.todo("the type of %s where %s is not its default", p.name, p.follows)
+		}
 		if p.out && !p.written && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
 		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(d.shape(p), ", "), more, look)
-	case p.isSize():
+	case p.isSize() && p.bounds:
 		line("  - {name: %s, type: %s, value: %s}", p.name, p.element, d.dimension(p))
+	case p.isSize():
+		line("  - {name: %s, type: %s, value: 1}%s", p.name, p.element,
+			d.todo("the value of %s: no loop and no index ends at it; if it is a size, add it to the workload", p.name))
 	default:
 		line("  - {name: %s, type: %s, value: 1}%s", p.name, p.element, d.todo("the value of %s", p.name))
 	}
@@ -252,14 +323,35 @@ func (d *description) outputs() (n int) {
 // launch proposes one thread for each element, in two dimensions where the source has them: x is mostly the last size.
 func (d *description) launch(line func(string, ...any), dims []string) {
 	var blocks []string
+	add := func(name, value string) {
+		used := false
+		for i, t := range d.body {
+			before := textAt(d.body, i-2)
+			used = used || t.text == name && textAt(d.body, i-1) == "*" && len(before) == 1 && strings.Contains("xyz", before)
+		}
+		if (used || threadsName.MatchString(name)) && !slices.Contains(blocks, value) {
+			blocks = append(blocks, value)
+		}
+	}
+	for _, t := range d.template {
+		if !t.isType() && t.kind != "bool" {
+			add(t.name, t.parameter())
+		}
+	}
 	for _, m := range d.macros {
-		named := regexp.MustCompile(`(?i)block|threads`).MatchString(m.name)
-		if used := regexp.MustCompile(`Idx\.\w\s*\*\s*` + m.name + `\b`); m.word == "" && (named || used.MatchString(d.body)) {
-			blocks = append(blocks, m.name)
+		if m.word == "" && m.value > 0 {
+			add(m.name, m.name)
+		}
+	}
+	for i, t := range d.body {
+		if before := textAt(d.body, i-2); t.kind == isNumber && textAt(d.body, i-1) == "*" && textAt(d.body, i-4) == "blockIdx" &&
+			before != "" {
+			add(t.text, t.text)
 		}
 	}
 	line("launch:%s", d.todo("grid and block: one thread for each element is proposed"))
-	if strings.Contains(d.body, "Idx.y") && len(dims) > 1 {
+	defer d.shared(line)
+	if index(d.body, "y") >= 0 && strings.Contains(join(d.body), "Idx . y") && len(dims) > 1 {
 		blocks = slices.Concat(blocks, slices.Repeat([]string{"16"}, 2))
 		last := len(dims) - 1
 		line("  grid: [\"cdiv(%s, %s)\", \"cdiv(%s, %s)\"]", dims[last], blocks[0], strings.Join(dims[:last], " * "),
@@ -270,6 +362,19 @@ func (d *description) launch(line func(string, ...any), dims []string) {
 	blocks = append(blocks, "256")
 	line("  grid: [\"cdiv(%s, %s)\"]", strings.Join(dims, " * "), blocks[0])
 	line("  block: [%s]", blocks[0])
+}
+
+var threadsName = regexp.MustCompile(`(?i)block|threads`)
+
+// shared notes memory whose size a launch states.
+func (d *description) shared(line func(string, ...any)) {
+	tokens := d.unit.tokens
+	for i, t := range tokens {
+		if t.text == "__shared__" && (textAt(tokens, i-1) == "extern" || textAt(tokens, i+1) == "extern") {
+			line("  shared: 0%s", d.todo("shared: the bytes of the source's extern __shared__ memory"))
+			return
+		}
+	}
 }
 
 func list(values []int64) string { return strings.ReplaceAll(fmt.Sprint(values), " ", ", ") }

@@ -1,13 +1,11 @@
 package scaffold
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 )
 
@@ -17,112 +15,136 @@ type global struct {
 	name, element string
 	declared      string   // as an argument of the reference
 	shape         []string // numbers, or macros that have one; nil for a scalar
+	unknown       []string // sizes that are no number
 	follows       string   // a macro that is tuned, and that its size has
 }
 
-var (
-	alignment = regexp.MustCompile(`\b(?:__align__|_Alignas|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)+`)
-	// variable is a declaration's type and first name, and of each other name what stands before it.
-	variable  = regexp.MustCompile(`^\s*((?:\w+(?:\s+|\b))*)((?:\*\s*(?:const\b\s*)?)*)(\w+)\s*((?:\[[^\]]*\]\s*)*)(=?)`)
-	bracket   = regexp.MustCompile(`\[\s*([^\]]*?)\s*\]`)
-	fixedWord = regexp.MustCompile(`\bconst`)
-	externC   = regexp.MustCompile(`\bextern\s*$`)
-	anySpace  = regexp.MustCompile(`\b(?:namespace(?:\s+\w+)?|extern)\s*$`)
-)
-
-// globals are the variables that a function's body names, in the order of the source. On a GPU they are constant or
-// device memory; on the host those that other files can set. The rest are others that the source uses and that are no
-// constants.
-func globals(source, body, backend string) (found []global, rest []string) {
-	source = withoutNoise(source)
-	text := alignment.ReplaceAllString(directive.ReplaceAllString(source, ""), " ")
-	plain, tuned := fileScope(text, externC), macros(source)
-	uses, inBody := map[string]int{}, words.FindAllString(body, -1)
-	for _, word := range words.FindAllString(source, -1) {
-		uses[word]++
+// variables are those of the source by their names. Of several declarations the one with a value or a size counts.
+func (u *unit) variables() (all []declaration) {
+	for _, d := range u.declared {
+		at := slices.IndexFunc(all, func(other declaration) bool { return other.name == d.name && other.space == d.space })
+		switch {
+		case d.function:
+		case at < 0:
+			all = append(all, d)
+		case !d.is("extern"):
+			all[at] = d
+		}
 	}
-	for _, statement := range strings.Split(fileScope(text, anySpace), ";") {
-		kinds := ""
-		for _, text := range strings.Split(statement, ",") {
-			match := variable.FindStringSubmatch(text)
-			if match == nil || strings.Contains(bracket.ReplaceAllString(statement, ""), "(") {
-				break
-			}
-			kinds = cmp.Or(kinds, match[1])
-			isConstant := match[5] != "" && fixedWord.MatchString(kinds+match[2])
-			if kinds == "" || isConstant || uses[match[3]] < 2 || notVariable.MatchString(kinds) {
-				continue
-			}
-			kind := slices.DeleteFunc(strings.Fields(kinds), func(word string) bool {
-				return word == "__constant__" || word == "__device__"
-			})
-			element, known := elementOf[strings.Join(kind, " ")]
-			if device := len(kind) < len(strings.Fields(kinds)); !known || match[2]+match[5] != "" ||
-				device != (backend == kernels.CUDA) || !slices.Contains(inBody, match[3]) || !strings.Contains(plain, statement) {
-				rest = append(rest, match[3]+" stays as the source begins it: init makes no symbol of such a declaration; if the "+
-					"program around the kernel sets it, take it as an argument")
-				continue
-			}
-			written := `&\s*` + match[3] + `\b|\b` + match[3] + `\s*(?:\[[^\]]*\]\s*)*(?:[-+*/|&^]?=[^=]|\+\+|--)`
-			if regexp.MustCompile(written).MatchString(body) {
-				rest = append(rest, match[3]+" is written by the function: take it as an argument, so that it is checked")
-				continue
-			}
-			g := global{name: match[3], element: element, declared: strings.Join(kind, " ") + " " + match[3] + match[4]}
-			for _, size := range bracket.FindAllStringSubmatch(match[4], -1) {
-				g.shape = append(g.shape, defined(source, size[1]))
-				for _, m := range tuned {
-					if regexp.MustCompile(`\b` + m.name + `\b`).MatchString(size[1]) {
-						g.follows = m.name
-					}
+	return all
+}
+
+// reached are the functions that one calls, and those that they call; it is the first.
+func (u *unit) reached(from declaration) (all []declaration) {
+	all = []declaration{from}
+	for i := 0; i < len(all); i++ {
+		for _, t := range all[i].body {
+			for _, d := range u.declared {
+				known := slices.ContainsFunc(all, func(other declaration) bool { return other.closing == d.closing })
+				if d.complete && d.name == t.text && !known {
+					all = append(all, d)
 				}
 			}
-			if g.shape != nil {
-				g.declared = "const " + g.declared
-			}
-			found = append(found, g)
 		}
 	}
-	return found, rest
+	return all
 }
 
-// notVariable is a statement that declares none, or one that a launch has for itself.
-var notVariable = regexp.MustCompile(`\b(?:typedef|using|return|template|namespace|__shared__)\b|` +
-	`^\s*(?:struct|union|enum|class)\s*$`)
-
-// fileScope is a text without what stands in braces, but for those behind what is shown.
-func fileScope(text string, shown *regexp.Regexp) string {
-	var outside strings.Builder
-	var closings []rune // of each brace that is open: what stands there when it closes
-	hidden := 0         // how many of them hide something
-	for i, c := range text {
+// free are the places in a function's body of names that it does not declare itself, and that are no fields.
+func (d declaration) free() (places []int) {
+	own := map[string]bool{}
+	for _, p := range d.parameters {
+		own[p.name] = true
+	}
+	scopes := []map[string]bool{own}
+	for i, t := range d.body {
+		before := textAt(d.body, i-1)
 		switch {
-		case c == '{' && hidden == 0 && shown.MatchString(text[max(0, i-80):i]):
-			closings, c = append(closings, ';'), ';'
-		case c == '{':
-			closing := ' '
-			if strings.HasSuffix(strings.TrimSpace(text[:i]), ")") { // of a function
-				closing = ';'
-			}
-			closings = append(closings, closing)
-			hidden++
-		case c == '}' && len(closings) > 0:
-			c, closings = closings[len(closings)-1], closings[:len(closings)-1]
-			hidden = max(0, hidden-1)
+		case t.text == "{":
+			scopes = append(scopes, map[string]bool{})
+		case t.text == "}" && len(scopes) > 1:
+			scopes = scopes[:len(scopes)-1]
 		}
-		if hidden == 0 {
-			outside.WriteRune(c)
+		if t.kind != isWord || before == "." || before == "->" {
+			continue
+		}
+		if starts := before == "(" && textAt(d.body, i-2) == "for"; starts || strings.Contains(";{}", before) {
+			p := parser{tokens: d.body[i:min(len(d.body), i+mostOfTemplate)], local: true}
+			p.declare(declaration{})
+			for _, local := range p.found {
+				scopes[len(scopes)-1][local.name] = true
+			}
+		}
+		if !slices.ContainsFunc(scopes, func(scope map[string]bool) bool { return scope[t.text] }) {
+			places = append(places, i)
 		}
 	}
-	return outside.String()
+	return places
 }
 
-// defined is a size with its macros put in; one that is no number stays as it is.
-func defined(source, size string) string {
-	for _, match := range unguarded.FindAllStringSubmatch(source, -1) {
-		size = regexp.MustCompile(`\b`+match[1]+`\b`).ReplaceAllString(size, match[2])
+// findGlobals looks for the variables that a function uses, in the order of the source. On a GPU they are constant or
+// device memory; on the host those that other files can set. Of the others that are no constants it says so.
+func (d *description) findGlobals() {
+	called := d.unit.reached(d.declaration)
+	used := map[string][]int{} // places in the function's own body
+	for _, place := range d.free() {
+		used[d.body[place].text] = append(used[d.body[place].text], place)
 	}
-	return size
+	elsewhere := map[string]bool{}
+	for _, function := range called[1:] {
+		for _, place := range function.free() {
+			elsewhere[function.body[place].text] = true
+		}
+	}
+	for _, v := range d.unit.variables() {
+		places := used[v.name]
+		words, stars, constant, odd := d.unit.resolved(v)
+		if places == nil && !elsewhere[v.name] || v.begun && (constant || v.is("constexpr")) || v.is("__shared__") {
+			continue
+		}
+		element := elementOf(words)
+		device := v.is("__constant__", "__device__")
+		changed := slices.ContainsFunc(places, func(at int) bool {
+			return written(d.body, at, at+1) != "" || textAt(d.body, at-1) == "&"
+		})
+		plain := v.stars == 0 && stars <= 1 && element != "" && !strings.HasPrefix(odd, "is a p") && v.odd == ""
+		switch {
+		case changed:
+			d.others = append(d.others,
+				v.name+" is written by the function: take it as an argument, so that it is checked")
+		case !plain || v.begun || device != (d.backend == kernels.CUDA) || elsewhere[v.name] || v.space != "" ||
+			v.is("static", "extern", "const", "constexpr", "__managed__", "thread_local", "_Thread_local") ||
+			d.closing.macro != "":
+			d.others = append(d.others, v.name+" stays as the source begins it: init makes no symbol of such a declaration; "+
+				"if the program around the kernel sets it, take it as an argument")
+		default:
+			d.globals = append(d.globals, d.unit.global(v, element))
+		}
+	}
+}
+
+func (u *unit) global(v declaration, element string) global {
+	kind := collect.Where(v.words, func(t token) bool {
+		return !slices.Contains([]string{"__constant__", "__device__", "volatile"}, t.text)
+	})
+	g := global{name: v.name, element: element, declared: join(kind) + " " + v.name}
+	for _, size := range v.sizes {
+		g.declared += "[" + u.said(size) + "]"
+		number, known := u.constant(size)
+		if !known {
+			number, g.unknown = 1, append(g.unknown, u.said(size))
+		}
+		for _, t := range size {
+			if m := u.defined[t.text]; m != nil {
+				g.follows = m.name
+			}
+		}
+		g.shape = append(g.shape, fmt.Sprint(number))
+	}
+	if g.shape != nil {
+		g.declared = "const " + g.declared
+	}
+	return g
 }
 
 // symbols describes the variables.
@@ -132,33 +154,16 @@ func (d *description) symbols(line func(string, ...any)) {
 		if g.follows != "" {
 			look += d.todo("the size of %s where %s is not its default: it is as large as the default needs", g.name, g.follows)
 		}
-		if g.shape == nil {
-			line("  - {name: %s, type: %s, value: 1, symbol: %s}%s", g.name, g.element, g.name, look)
-			continue
+		for _, size := range g.unknown {
+			look += d.todo("the size %s of %s", size, g.name)
 		}
-		for i, size := range g.shape {
-			if _, err := strconv.Atoi(size); err != nil && !strings.ContainsAny(size, "*+-/") {
-				look += d.todo("the size %s of %s", size, g.name)
-				g.shape[i] = "1"
-			}
+		content := "value: 1"
+		if g.shape != nil {
+			content = "shape: [" + strings.Join(g.shape, ", ") + "], fill: uniform"
 		}
-		line("  - {name: %s, type: %s, shape: [%s], fill: uniform, symbol: %s}%s", g.name, g.element,
-			strings.Join(g.shape, ", "), g.name, look)
+		line("  - {name: %s, type: %s, %s, symbol: %s}%s", g.name, g.element, content, g.name, look)
 	}
 	for _, other := range d.others {
 		line(" %s", d.todo("%s", other))
 	}
-}
-
-// given is a source whose function takes the variables too, as the reference does: an argument hides a variable.
-func (s signature) given(source string, all []global) string {
-	if len(all) == 0 {
-		return source
-	}
-	head := regexp.MustCompile(`(\b` + regexp.QuoteMeta(s.name) + `\s*\([^()]*)\)(\s*\{)`)
-	var more string
-	for _, g := range all {
-		more += ", " + g.declared
-	}
-	return head.ReplaceAllString(source, fmt.Sprintf("${1}%s)${2}", more))
 }

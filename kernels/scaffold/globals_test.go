@@ -16,7 +16,7 @@ func TestSourceBeyondItsArguments(t *testing.T) {
 #endif
 float weights[TAPS][2];
 int shift;
-static int own;
+static REAL own;
 const float fixed[3];
 void filter(float *x, float *y, int n) {
 	int local;
@@ -51,7 +51,7 @@ void filter(float *x, float *y, int n) {
 // What a source has and a manifest cannot say is said: nothing of it is dropped in silence.
 func TestWhatIsNotCarriedOverIsSaid(t *testing.T) {
 	host := `#ifndef CHUNK
-#define CHUNK (8 * 8)
+#define CHUNK sizeof(int)
 #endif
 #ifndef RADIUS
 #define RADIUS 3
@@ -71,6 +71,7 @@ typedef struct { float a; } pair;
 struct point { int x; } origin;
 float unused;
 int count[4];
+int chunk = CHUNK;
 float window[2 * RADIUS + 1];
 namespace inner { float deep[3]; }
 void helper(float *a, float *b);
@@ -91,7 +92,7 @@ void f(const float *in, float *m, float *out, int n) {
 	manifest := string(made.Files[0].Content)
 	for _, want := range []string{"CHUNK has a default", "bias stays as", "table stays as", "behind stays as",
 		"the shape of out: it is as large as", "inout: true if the source reads m before", "symbol: first", "symbol: other",
-		"symbol: tab", "deep stays as", "hits stays as", "count is written by",
+		"symbol: tab", "deep stays as", "hits is written by", "count is written by",
 		"the size of window where RADIUS", "origin stays as", "the shape of m:"} {
 		if !strings.Contains(manifest, want) {
 			t.Errorf("no %s in\n%s", want, manifest)

@@ -2,67 +2,82 @@ package scaffold
 
 import (
 	"fmt"
-	"go/constant"
-	"go/token"
-	"go/types"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // reach works out how far the indices of arrays go in a body, with numbers in place of sizes: variables are as large as
 // the loops and conditions around them allow.
 type reach struct {
-	body  string
-	known map[string]int64 // sizes, macros, and numbers of a template
-	found map[string]int64 // variables
-	tried map[string]bool  // and those that are looked for: none leads to itself
-	bytes map[string]bool  // arrays of u8
+	body       []token
+	conditions []condition
+	assigned   map[string][][]token
+	grows      map[string]bool  // variables that go beyond where they begin
+	known      map[string]int64 // sizes, macros, and numbers of a template
+	found      map[string]int64 // variables
+	tried      map[string]bool  // and those that are looked for: none leads to itself
+	bytes      map[string]bool  // arrays of u8
+	used       map[string]bool  // sizes that something was found with
 }
 
-var (
-	words      = regexp.MustCompile(`\w+`)
-	assigned   = regexp.MustCompile(`\b(\w+)\s*=([^=;,][^;,]*)[;,]`)
-	bound      = regexp.MustCompile(`(?:(\w+)\s*\+\s*)?(\w+)\s*(<=?|>=)([^<>=?]+)$`)
-	cast       = regexp.MustCompile(`\(\s*(?:(?:unsigned|signed|const|long|int|short|size_t|ptrdiff_t|u?int\d+_t)\s*)+\)`)
-	leaving    = regexp.MustCompile(`^\)\s*\{?\s*(?:return|continue|break)\b`)
-	subtracted = regexp.MustCompile(`-\s*([A-Za-z_]\w*)`)
-	element    = regexp.MustCompile(`\b(\w+)\s*\[[^\[\]]*\]`)
-)
+// condition is that of a loop or a branch.
+type condition struct {
+	word   string
+	text   []token
+	leaves bool // the source leaves where it holds
+}
+
+// read notes the conditions and the assignments of the body.
+func (r *reach) read() {
+	r.assigned, r.grows, r.found = map[string][][]token{}, map[string]bool{}, map[string]int64{}
+	r.tried, r.used = map[string]bool{}, map[string]bool{}
+	for i, t := range r.body {
+		next := textAt(r.body, i+1)
+		switch {
+		case next == "(" && (t.text == "for" || t.text == "while" || t.text == "if"):
+			c := condition{word: t.text}
+			var end int
+			if c.text, end = enclosed(r.body, i+1); t.text == "for" {
+				if parts := split(c.text, ";"); len(parts) >= 2 {
+					c.text = parts[1]
+				}
+			}
+			if textAt(r.body, end) == "{" {
+				end++
+			}
+			c.leaves = slices.Contains([]string{"return", "continue", "break"}, textAt(r.body, end))
+			r.conditions = append(r.conditions, c)
+		case t.kind != isWord:
+		case next == "=":
+			value := split(r.body[i+2:min(len(r.body), i+2+mostOfTemplate)], ";")
+			if len(value) > 0 {
+				if value = split(value[0], ","); len(value) > 0 {
+					r.assigned[t.text] = append(r.assigned[t.text], value[0])
+				}
+			}
+		case slices.Contains([]string{"++", "+=", "*=", "|=", "^=", "<<="}, next) || textAt(r.body, i-1) == "++":
+			r.grows[t.text] = true
+		}
+	}
+}
 
 // evaluate is the largest value of an expression, which has to grow with its variables.
-func (r reach) evaluate(text string) (int64, bool) {
-	for _, match := range subtracted.FindAllStringSubmatch(text, -1) {
-		if _, known := r.known[match[1]]; !known {
-			return 0, false
+func (r reach) evaluate(text []token) (int64, bool) {
+	return expression{tokens: text, largest: true, value: func(name string, fixed, element bool) (int64, bool) {
+		if element {
+			return 255, r.bytes[name]
 		}
-	}
-	text = element.ReplaceAllStringFunc(cast.ReplaceAllString(text, ""), func(found string) string {
-		if r.bytes[words.FindString(found)] {
-			return "255"
+		if value, ok := r.known[name]; ok || fixed {
+			r.used[name] = true
+			return value, ok
 		}
-		return found
-	})
-	text = words.ReplaceAllStringFunc(text, func(word string) string {
-		if value, ok := r.variable(word); ok {
-			return fmt.Sprintf("(%d)", value)
-		}
-		return word
-	})
-	found, err := types.Eval(token.NewFileSet(), nil, token.NoPos, text)
-	if err != nil || found.Value == nil || found.Value.Kind() != constant.Int {
-		return 0, false
-	}
-	return constant.Int64Val(found.Value)
+		return r.variable(name)
+	}}.evaluate()
 }
 
 // variable is the largest value of a name. Of two conditions in one both hold; loops follow each other.
 func (r reach) variable(name string) (largest int64, ok bool) {
-	if value, ok := r.known[name]; ok {
-		return value, true
-	}
 	if value, ok := r.found[name]; ok || r.tried[name] {
 		return value, ok
 	}
@@ -73,13 +88,8 @@ func (r reach) variable(name string) (largest int64, ok bool) {
 		}
 	}()
 	for _, word := range []string{"for", "while", "if"} {
-		for _, at := range regexp.MustCompile(`\b`+word+`\s*\(`).FindAllStringIndex(r.body, -1) {
-			condition := enclosed(r.body[at[1]:], "(", ")")
-			leaves := leaving.MatchString(r.body[at[1]+len(condition):])
-			if parts := strings.Split(condition, ";"); len(parts) == 3 {
-				condition = parts[1]
-			}
-			if least, found := r.least(name, condition, leaves); found {
+		for _, c := range r.conditions {
+			if least, found := r.least(name, c); found && c.word == word {
 				largest, ok = max(largest, least), true
 			}
 		}
@@ -87,38 +97,48 @@ func (r reach) variable(name string) (largest int64, ok bool) {
 			return largest, true
 		}
 	}
-	if regexp.MustCompile(`\+\+\s*` + name + `\b|\b` + name + `\s*(?:\+\+|(?:[+*|^]|<<)=)`).MatchString(r.body) {
-		return 0, false // it goes beyond where it begins
+	if r.grows[name] {
+		return 0, false
 	}
-	for _, local := range assigned.FindAllStringSubmatch(r.body, -1) {
-		if local[1] != name {
-			continue
-		}
-		if value, found := r.evaluate(local[2]); found {
+	for _, value := range r.assigned[name] {
+		if value, found := r.evaluate(value); found {
 			largest, ok = max(largest, value), true
 		}
 	}
 	return largest, ok
 }
 
+// mirrored is a comparison with its sides exchanged.
+var mirrored = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
+
 // least is what a condition lets a name be at most: i < n, or i >= n where the source leaves then.
-func (r reach) least(name, condition string, leaves bool) (least int64, ok bool) {
-	for _, part := range strings.Split(strings.ReplaceAll(condition, "||", "&&"), "&&") {
-		match := bound.FindStringSubmatch(part)
-		if match == nil || leaves != (match[3] == ">=") {
+func (r reach) least(name string, c condition) (least int64, ok bool) {
+	var parts [][]token
+	start := 0
+	for i, t := range append(slices.Clip(c.text), token{text: "&&"}) {
+		if t.text == "&&" || t.text == "||" {
+			parts, start = append(parts, c.text[start:i]), i+1
+		}
+	}
+	for _, part := range parts {
+		at := slices.IndexFunc(part, func(t token) bool { return mirrored[t.text] != "" })
+		if at < 0 {
 			continue
 		}
-		step, fixed := r.known[match[2]]
-		if number, err := strconv.ParseInt(match[2], 10, 64); err == nil {
-			step, fixed = number, true
+		left, operator, right := trimmed(part[:at]), part[at].text, trimmed(part[at+1:])
+		step, bounded := r.behind(name, left)
+		if !bounded {
+			left, operator, right = right, mirrored[operator], left
+			step, bounded = r.behind(name, left)
 		}
-		if match[1] == "" && match[2] == name {
-			step = 0
-		} else if match[1] != name || !fixed { // i + 4 <= n
+		if operator == "!=" && c.word == "for" {
+			operator = "<"
+		}
+		if !bounded || operator == "!=" || c.leaves != (operator[0] == '>') {
 			continue
 		}
-		value, known := r.evaluate(match[4])
-		if value -= step; match[3] != "<=" {
+		value, known := r.evaluate(right)
+		if value -= step; operator == "<" || operator == ">=" {
 			value--
 		}
 		if known && value >= 0 && (!ok || value < least) {
@@ -128,31 +148,63 @@ func (r reach) least(name, condition string, leaves bool) (least int64, ok bool)
 	return least, ok
 }
 
+// behind is how far one side of a comparison is behind a name: i + 4.
+func (r reach) behind(name string, side []token) (step int64, ok bool) {
+	if len(side) == 3 && side[1].text == "+" {
+		other := side[2].text
+		if other == name {
+			other = side[0].text
+		} else if side[0].text != name {
+			return 0, false
+		}
+		if step, ok = r.known[other]; !ok {
+			step, ok = integer(other)
+		}
+		return step, ok
+	}
+	return 0, len(side) == 1 && side[0].text == name
+}
+
+// trimmed is part of a condition, without brackets that close or open in another part, or stand around all of it.
+func trimmed(text []token) []token {
+	open := 0
+	for _, t := range text {
+		open += strings.Count(t.text, "(") - strings.Count(t.text, ")")
+	}
+	for ; open > 0 && textAt(text, 0) == "("; open-- {
+		text = text[1:]
+	}
+	for ; open < 0 && textAt(text, len(text)-1) == ")"; open++ {
+		text = text[:len(text)-1]
+	}
+	if textAt(text, 0) == "(" {
+		if inside, next := enclosed(text, 0); next == len(text) {
+			return trimmed(inside)
+		}
+	}
+	return text
+}
+
 // extent is how many elements of an array are reached by what is known of its indices, 0 for none, and whether that
 // is all.
 func (r reach) extent(array string) (extent int64, all bool) {
 	all = true
-	for _, at := range regexp.MustCompile(`\b`+array+`\b\s*\[?`).FindAllStringIndex(r.body, -1) {
-		if r.body[at[1]-1] != '[' {
+	for i, t := range r.body {
+		if before := textAt(r.body, i-1); t.text != array || before == "." || before == "->" {
+			continue
+		}
+		if textAt(r.body, i+1) != "[" {
 			all = false
-		} else if index, known := r.evaluate(enclosed(r.body[at[1]:], "[", "]")); known {
+			continue
+		}
+		inside, _ := enclosed(r.body, i+1)
+		if index, known := r.evaluate(inside); known {
 			extent = max(extent, index+1)
 		} else {
 			all = false
 		}
 	}
 	return extent, all
-}
-
-func enclosed(text, open, closing string) string {
-	depth := 1
-	for i, c := range text {
-		depth += strings.Count(open, string(c)) - strings.Count(closing, string(c))
-		if depth == 0 {
-			return text[:i]
-		}
-	}
-	return text
 }
 
 // factor is what a shape may consist of, and its value at the trial sizes.
@@ -215,11 +267,11 @@ func nearest(number float64, from []factor, most int) (shape []string, distance 
 // them depends on none.
 var trialSizes = []int64{319993, 159979, 79979, 39989, 19997, 9973, 4999}
 
-// findShapes notes the shape of each array, as far as the indices of the source tell.
+// findShapes notes the shape of each array, as far as the indices of the source tell, and which integers are sizes.
 func (d *description) findShapes() {
 	var sizes []factor
-	r := reach{body: d.body, known: map[string]int64{}, bytes: map[string]bool{}, found: map[string]int64{},
-		tried: map[string]bool{}}
+	r := &reach{body: d.body, known: map[string]int64{}, bytes: map[string]bool{}}
+	r.read()
 	for _, m := range d.macros {
 		r.known[m.name] = m.value
 	}
@@ -228,7 +280,7 @@ func (d *description) findShapes() {
 	}
 	for _, p := range d.parameters {
 		r.bytes[p.name] = p.pointer && p.element == "u8"
-		if !p.pointer && p.isSize() && len(sizes) < len(trialSizes) {
+		if p.isSize() && len(sizes) < len(trialSizes) {
 			r.known[p.name] = trialSizes[len(sizes)]
 			sizes = append(sizes, factor{d.dimension(p), r.known[p.name]})
 		}
@@ -245,5 +297,21 @@ func (d *description) findShapes() {
 			shape, _ = nearest(float64(extent), sizes, mostDimensions)
 		}
 		d.parameters[i].shape, d.parameters[i].exact = shape, exact && all
+	}
+	for _, c := range r.conditions {
+		for _, t := range c.text {
+			if c.word != "if" && !r.used[t.text] && t.kind == isWord {
+				r.used[t.text] = true
+				r.variable(t.text)
+			}
+		}
+	}
+	for i, t := range r.body {
+		if before := textAt(r.body, i-1); before == "<<" || before == ">>" {
+			delete(r.used, t.text)
+		}
+	}
+	for i, p := range d.parameters {
+		d.parameters[i].bounds = r.used[p.name]
 	}
 }

@@ -1,25 +1,22 @@
 package scaffold
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 )
 
 // signature is a function as its source declares it.
 type signature struct {
-	name       string
+	declaration
 	parameters []parameter
-	// space is the namespace around it, and template what it is an instance of; header is the
-	// line of the source that says so.
-	space    string
-	template []templated
-	header   string
-	body     string
-	refused  error // why it cannot be described
+	template   []templated // what it is an instance of
+	refused    error       // why it cannot be described
 }
 
 // templated is a parameter of a template: a type, or a number, with the value that the source has for it.
@@ -30,6 +27,7 @@ type templated struct {
 
 // macro is a number as it is tuned.
 func (t templated) macro() (m macro) {
+	m.name = t.parameter()
 	fmt.Sscan(t.value, &m.value)
 	return m
 }
@@ -51,325 +49,265 @@ type parameter struct {
 	handed  bool     // the source does more with it than that: what it reads is not known
 	shape   []string // as far as its indices tell; nil for not at all
 	exact   bool     // whether they reach all of the shape
+	bounds  bool     // an integer that a loop or an index ends at
+	follows string   // a macro that is tuned, and that its type has
 }
 
-// elementOf has the manifest's names of C's types.
-var elementOf = map[string]string{
-	"double": "f64", "float": "f32", "half": "f16", "__half": "f16", "__nv_bfloat16": "bf16", "nv_bfloat16": "bf16",
-	"int": "i32", "int32_t": "i32", "signed": "i32", "signed int": "i32", "long long": "i64", "int64_t": "i64",
-	"long": "i64", "long int": "i64", "ptrdiff_t": "i64",
-	"int16_t": "i16", "short": "i16", "int8_t": "i8", "signed char": "i8", "uint8_t": "u8", "unsigned char": "u8",
-	"uint16_t": "u16", "unsigned short": "u16", "uint32_t": "u32", "unsigned": "u32", "unsigned int": "u32",
-	"uint": "u32", "char": "i8", "bool": "u8", "float2": "f32x2", "float3": "f32x3", "float4": "f32x4",
-	"double2": "f64x2", "int2": "i32x2", "int4": "i32x4",
-	"cuFloatComplex": "c64", "cuDoubleComplex": "c128",
-	"uint64_t": "u64", "unsigned long": "u64", "unsigned long long": "u64", "size_t": "u64",
+// is says whether a word stands before the name of a declaration.
+func (d declaration) is(words ...string) bool {
+	return slices.ContainsFunc(d.words, func(t token) bool { return slices.Contains(words, t.text) })
 }
 
-var (
-	noise  = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`)
-	bounds = regexp.MustCompile(`__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)`)
-	// directive is a line for the preprocessor, which may stand between a function's words.
-	directive = regexp.MustCompile(`(?m)^[ \t]*#(?:\\\r?\n|[^\n])*`)
-	function  = regexp.MustCompile(`((?:\b\w+\s+)+)([A-Za-z_]\w*)\s*\(([^()]*)\)\s*\{`)
-)
-
-// returning are the functions of a source that return a number.
-func returning(source string) (names []string) {
-	for _, match := range function.FindAllStringSubmatch(directive.ReplaceAllString(withoutNoise(source), ""), -1) {
-		kind := strings.Fields(match[1])
-		if len(kind) > 0 && elementOf[kind[len(kind)-1]] != "" && kind[0] != "static" && match[2] != "main" {
-			names = append(names, match[2])
+// signatures returns the functions that a source defines and that can be called from elsewhere, in its order: for CUDA
+// those that are __global__. Those that return a number are another list: their result cannot be compared.
+func (u *unit) signatures(backend string) (found, returning []signature) {
+	for _, d := range u.declared {
+		words, stars, _, _ := u.resolved(d)
+		s := signature{declaration: d}
+		switch {
+		case !d.complete || stars > 0 || d.is("static", "inline", "__device__") || !identifier.MatchString(d.name) ||
+			d.name == "main" || backend == kernels.CUDA && !d.is("__global__"):
+		case slices.Equal(words, []string{"void"}):
+			if s.refused = u.describe(&s); s.refused == nil {
+				s.findChanged()
+			}
+			found = append(found, s)
+		case elementOf(words) != "":
+			s.refused = fmt.Errorf("it returns a number, and a result is what a kernel writes: add void %s_result(..., T "+
+				"*result) { *result = %s(...); } and describe that", d.name, d.name)
+			returning = append(returning, s)
 		}
 	}
-	return names
+	return found, returning
 }
 
-// signatures returns the functions without a result that a source defines and that can be
-// called from elsewhere, in its order: for CUDA those are __global__, whatever hides the others
-// (a macro may stand for static).
-func signatures(source, backend string) (found []signature) {
-	text := directive.ReplaceAllString(withoutNoise(source), "")
-	text = bounds.ReplaceAllString(text, " ")
-	for _, at := range function.FindAllStringSubmatchIndex(text, -1) {
-		words := strings.Fields(text[at[2]:at[3]])
-		if !slices.Contains(words, "void") {
+// calls reports whether another function of the source uses one.
+func (u *unit) calls(name string) bool {
+	return slices.ContainsFunc(u.declared, func(d declaration) bool {
+		return d.name != name && slices.ContainsFunc(d.body, func(t token) bool { return t.text == name })
+	})
+}
+
+// describe reads the parameters of a function and of its template, or says why it cannot.
+func (u *unit) describe(s *signature) error {
+	if s.odd != "" {
+		return errors.New(s.odd)
+	}
+	within := *u
+	for i, d := range s.declaration.template {
+		if d.odd != "" {
+			return fmt.Errorf("its template has the parameter %q, which is no type or number with a name", u.said(d.list))
+		}
+		t := u.templated(s.name, i, d)
+		if s.template = append(s.template, t); t.isType() {
+			within.aliases = append([]declaration{{name: t.name, words: scan(t.value)}}, within.aliases...)
+		}
+	}
+	if len(s.list) == 0 || join(s.list) == "void" {
+		return fmt.Errorf("it takes no arguments")
+	}
+	for _, d := range s.declaration.parameters {
+		p, err := within.parameter(d)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(s.parameters, func(other parameter) bool { return other.name == p.name }) {
+			return fmt.Errorf("two of its arguments are called %s", p.name)
+		}
+		s.parameters = append(s.parameters, p)
+	}
+	if !slices.ContainsFunc(s.parameters, func(p parameter) bool { return p.out }) {
+		return fmt.Errorf("it writes to none of its arguments")
+	}
+	return nil
+}
+
+// said is how tokens stand in the source.
+func (u *unit) said(tokens []token) string {
+	if len(tokens) == 0 {
+		return ""
+	}
+	return strings.Join(strings.Fields(u.source[tokens[0].from:max(tokens[0].to, tokens[len(tokens)-1].to)]), " ")
+}
+
+// parameter reads one argument: const float *__restrict__ x.
+func (u *unit) parameter(d declaration) (p parameter, err error) {
+	words, stars, constant, odd := u.resolved(d)
+	p = parameter{name: d.name, element: elementOf(words), pointer: stars == 1, out: stars == 1 && !constant}
+	several := strings.Contains(p.element, "x") || strings.HasPrefix(p.element, "c")
+	switch said := u.said(d.list); {
+	case odd == "" && stars > 1:
+		err = fmt.Errorf("its argument %q is not a number or a pointer to numbers", said)
+	case odd != "":
+		err = fmt.Errorf("its argument %q %s", said, odd)
+	case p.element == "" || !identifier.MatchString(p.name):
+		err = fmt.Errorf("its argument %q has a type that a manifest has no name for; a structure is described by its "+
+			"fields, by hand (docs/manifest.md)", said)
+	case several && !p.pointer:
+		err = fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields",
+			said)
+	}
+	for _, t := range d.words {
+		if m := u.defined[t.macro]; m != nil && m.guarded && m.word != "" {
+			p.follows = t.macro
+		}
+	}
+	return p, err
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+
+// templated is a parameter of a template. Its value is that of the first use, f<float, 8>, or its default, as far as
+// they are written out.
+func (u *unit) templated(name string, i int, d declaration) templated {
+	var kind []string
+	for _, t := range d.words {
+		kind = append(kind, t.text)
+	}
+	t := templated{name: d.name, kind: strings.Join(kind, " "), guessed: true}
+	t.value = map[bool]string{true: "float", false: "1"}[t.isType()]
+	if t.kind == "bool" {
+		t.value = "false"
+	}
+	candidates := [][]token{d.given}
+	for _, use := range u.instancesOf(name) {
+		if arguments := split(use.arguments, ","); i < len(arguments) {
+			candidates = [][]token{arguments[i], d.given}
+			break
+		}
+	}
+	for _, value := range candidates {
+		words, stars, _, _ := u.resolved(declaration{words: value})
+		number, isNumber := u.constant(value)
+		switch {
+		case !t.guessed:
+		case t.isType() && stars == 0 && elementOf(words) != "":
+			t.value, t.guessed = join(value), false
+		case t.isType():
+		case t.kind == "bool" && (join(value) == "true" || join(value) == "false"):
+			t.value, t.guessed = join(value), false
+		case isNumber && t.kind != "bool":
+			t.value, t.guessed = fmt.Sprint(number), false
+		}
+	}
+	return t
+}
+
+// constant is the value of an expression of numbers, and of macros at their defaults.
+func (u *unit) constant(tokens []token) (int64, bool) {
+	none := func(string, bool, bool) (int64, bool) { return 0, false }
+	return expression{tokens: u.expand(tokens, nil, true), value: none}.evaluate()
+}
+
+// instance is a use of a template, its arguments, and their place with the brackets.
+type instance struct {
+	arguments []token
+	from, to  int
+}
+
+// instancesOf are those that are called, launched or instantiated.
+func (u *unit) instancesOf(name string) (found []instance) {
+	for i, t := range u.tokens {
+		if t.text != name || textAt(u.tokens, i+1) != "<" {
 			continue
 		}
-		s := signature{name: text[at[4]:at[5]], space: namespaceAt(text[:at[0]])}
-		if header := template.FindStringSubmatch(text[:at[0]]); header != nil {
-			s.header, s.template = strings.TrimSpace(header[0]), templateParameters(header[1], s.name, text)
+		inside, next, ok := angles(u.tokens, i+1)
+		if after := textAt(u.tokens, next); ok && (after == "(" || after == "<<<") {
+			found = append(found, instance{inside, u.tokens[i+1].from, u.tokens[next-1].to})
 		}
-		hidden := backend == kernels.CUDA && !slices.Contains(words, "__global__")
-		for _, word := range words {
-			hidden = hidden || word == "static" || word == "inline" || word == "__device__"
-		}
-		if hidden {
-			continue
-		}
-		if s.parameters, s.refused = parameters(text[at[6]:at[7]], s.template); s.refused == nil {
-			s.body = enclosed(text[at[1]:], "{", "}")
-			s.findChanged()
-		}
-		found = append(found, s)
 	}
 	return found
 }
 
-// withoutNoise takes comments and strings out, and leaves lines where they are.
-func withoutNoise(source string) string {
-	return noise.ReplaceAllStringFunc(source, func(text string) string {
-		if strings.HasPrefix(text, `"`) {
-			return " " // as in extern "C"
+// instance is how the entry is named, its numbers being parameters.
+func (s signature) instance() string {
+	name := strings.TrimPrefix(s.space+"::"+s.name, "::")
+	if len(s.template) == 0 {
+		return name
+	}
+	return name + "<" + strings.Join(collect.Each(s.template, func(t templated) string {
+		if t.isType() {
+			return t.value
 		}
-		return strings.Repeat("\n", strings.Count(text, "\n")) + " "
-	})
+		return "{" + t.parameter() + "}"
+	}), ", ") + ">"
 }
 
 // findChanged notes which outputs a function writes, and which it reads, too: y[i] += x, y[i] = x + y[i], or
 // atomicAdd(&y[i], x). What *y is, y[0] is too.
 func (s *signature) findChanged() {
 	for i := range s.parameters {
-		if p := &s.parameters[i]; p.out {
-			s.body = regexp.MustCompile(`\*\s*(`+p.name+`)(\s*(?:[-+*/|&^]?=|[;),]))`).ReplaceAllString(s.body, "$1[0]$2")
-			p.changed, p.written = elementUse(s.body, regexp.MustCompile(`\b`+p.name+`\s*\[`))
-			uses := regexp.MustCompile(`\b`+p.name+`\b`).FindAllString(s.body, -1)
-			p.handed = len(uses) > len(regexp.MustCompile(`(?:^|[^&\s])\s*\b`+p.name+`\s*\[`).FindAllString(s.body, -1))
-			if regexp.MustCompile(`atomic\w+\s*\(\s*&?\s*` + p.name + `\b`).MatchString(s.body) {
+		p := &s.parameters[i]
+		if !p.out {
+			continue
+		}
+		s.body = dereferenced(s.body, p.name)
+		for at, t := range s.body {
+			before, behind := textAt(s.body, at-1), textAt(s.body, at+1)
+			if t.text != p.name || before == "." || before == "->" {
+				continue
+			}
+			function := textAt(s.body, at-2)
+			if before == "&" {
+				function = textAt(s.body, at-3)
+			}
+			if strings.Contains(function, "atomic") || strings.HasPrefix(function, "__sync_") {
 				p.changed, p.written = true, true
 			}
-		}
-	}
-}
-
-// assignment is what follows an element that is written.
-var assignment = regexp.MustCompile(`^\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?:[^=]|$)|\+\+|--)`)
-
-// elementUse reports whether elements that begin as given are read, and written. One whose address is taken counts for
-// neither.
-func elementUse(body string, element *regexp.Regexp) (read, written bool) {
-	for _, at := range element.FindAllStringIndex(body, -1) {
-		index := enclosed(body[at[1]:], "[", "]")
-		operator := assignment.FindString(strings.TrimPrefix(body[at[1]+len(index):], "]"))
-		written = written || operator != ""
-		plain := strings.HasPrefix(strings.TrimSpace(operator), "=")
-		if !plain && !strings.HasSuffix(strings.TrimSpace(body[:at[0]]), "&") {
-			read = true
-		}
-	}
-	return read, written
-}
-
-// instanceOf is how arguments follow a template's name where it is called, launched or instantiated.
-const instanceOf = `\s*<([^<>;{}()]*)>\s*(\(|<<<)`
-
-var (
-	template  = regexp.MustCompile(`template\s*<([^<>]*)>\s*$`)
-	namespace = regexp.MustCompile(`namespace\s+(\w+)\s*$`)
-	literal   = regexp.MustCompile(`^(?:\d{1,9}|true|false)$`)
-)
-
-// templateParameters reads the list of a template: typename T, int LANES = 4. Its arguments are those of the first
-// use, f<float, 8>, as far as they are written out.
-func templateParameters(list, name, source string) (all []templated) {
-	var used []string
-	if use := regexp.MustCompile(`\b` + name + instanceOf).FindStringSubmatch(source); use != nil {
-		used = strings.Split(use[1], ",")
-	}
-	for i, text := range strings.Split(list, ",") {
-		text, fallback, _ := strings.Cut(text, "=")
-		words := strings.Fields(text)
-		if len(words) < 2 {
-			continue
-		}
-		t := templated{name: words[len(words)-1], kind: strings.Join(words[:len(words)-1], " ")}
-		t.value, t.guessed = map[bool]string{true: "float", false: "1"}[t.isType()], true
-		if t.kind == "bool" {
-			t.value = "false"
-		}
-		candidates := []string{fallback}
-		if i < len(used) {
-			candidates = []string{used[i], fallback}
-		}
-		for _, value := range candidates {
-			value = strings.TrimSpace(value)
-			if t.guessed && (t.isType() && elementOf[value] != "" || !t.isType() && literal.MatchString(value)) {
-				t.value, t.guessed = value, false
+			if behind != "[" || before == "&" {
+				p.handed = true
 			}
-		}
-		all = append(all, t)
-	}
-	return all
-}
-
-// namespaceAt is the namespace that is open at the end of a text.
-func namespaceAt(text string) string {
-	var open []string
-	for i, c := range text {
-		switch {
-		case c == '{':
-			name := ""
-			if match := namespace.FindStringSubmatch(text[:i]); match != nil {
-				name = match[1]
+			if behind != "[" {
+				continue
 			}
-			open = append(open, name)
-		case c == '}' && len(open) > 0:
-			open = open[:len(open)-1]
+			_, next := enclosed(s.body, at+1)
+			operator := written(s.body, at, next)
+			p.written = p.written || operator != ""
+			p.changed = p.changed || operator != "=" && before != "&"
 		}
 	}
-	return strings.Join(slices.DeleteFunc(open, func(name string) bool { return name == "" }), "::")
 }
 
-// instance is how the entry is named, its numbers being parameters.
-func (s signature) instance() string {
-	name := s.name
-	if s.space != "" {
-		name = s.space + "::" + name
-	}
-	if len(s.template) == 0 {
-		return name
-	}
-	var arguments []string
-	for _, t := range s.template {
-		if t.isType() {
-			arguments = append(arguments, t.value)
+// written is the operator that changes what a name with its indices and fields is, empty where none does.
+func written(body []token, at, next int) string {
+	for textAt(body, next) == "[" || textAt(body, next) == "." {
+		if textAt(body, next) == "." {
+			next += 2
 		} else {
-			arguments = append(arguments, "{"+t.parameter()+"}")
+			_, next = enclosed(body, next)
 		}
 	}
-	return fmt.Sprintf("%s<%s>", name, strings.Join(arguments, ", "))
+	before, behind := textAt(body, at-1), textAt(body, next)
+	switch {
+	case before == "++" || before == "--":
+		return before
+	case behind == "++" || behind == "--", strings.HasSuffix(behind, "=") && precedence[behind] == 0:
+		return behind
+	}
+	return ""
 }
 
-func parameters(list string, of []templated) ([]parameter, error) {
-	var all []parameter
-	if text := strings.TrimSpace(list); text == "" || text == "void" {
-		return nil, fmt.Errorf("it takes no arguments")
-	}
-	for _, text := range strings.Split(list, ",") {
-		p, err := newParameter(text, of)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(all, func(other parameter) bool { return strings.EqualFold(other.name, p.name) }) {
-			return nil, fmt.Errorf("two of its arguments are called %s", p.name)
-		}
-		all = append(all, p)
-	}
-	if !slices.ContainsFunc(all, func(p parameter) bool { return p.out }) {
-		return nil, fmt.Errorf("it writes to none of its arguments")
-	}
-	return all, nil
-}
-
-// newParameter reads one argument: const float *__restrict__ x.
-func newParameter(text string, of []templated) (parameter, error) {
-	words := strings.Fields(strings.NewReplacer("*", " * ", "[", " [ ", "]", " ] ", "std::", "").Replace(text))
-	var kind []string
-	var p parameter
-	constant := false
-	stars := 0
-	for _, word := range words {
-		switch word {
-		case "const":
-			constant = constant || stars == 0 // behind a star it is the pointer that is constant
-		case "restrict", "__restrict__", "__restrict", "struct", "__grid_constant__":
-		case "*":
-			stars++
-		default:
-			kind = append(kind, word)
-		}
-	}
-	if len(kind) < 2 || stars > 1 {
-		return p, fmt.Errorf("its argument %q is not a number or a pointer to numbers", strings.TrimSpace(text))
-	}
-	p.name = kind[len(kind)-1]
-	called := strings.Join(kind[:len(kind)-1], " ")
-	if i := slices.IndexFunc(of, func(t templated) bool { return t.isType() && t.name == called }); i >= 0 {
-		called = of[i].value
-	}
-	known := false
-	if p.element, known = elementOf[called]; !known || !identifier.MatchString(p.name) {
-		return p, fmt.Errorf("its argument %q has a type that a manifest has no name for: write out a macro or a typedef; "+
-			"a structure is described by its fields, by hand (docs/manifest.md)", strings.TrimSpace(text))
-	}
-	p.pointer = stars == 1
-	if !p.pointer && (strings.Contains(p.element, "x") || p.element[0] == 'c') {
-		return p, fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with "+
-			"fields", strings.TrimSpace(text))
-	}
-	p.out = p.pointer && !constant
-	return p, nil
-}
-
-var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-
-// macro is an integer, or a word or a fraction, that a source defines unless somebody else has.
-type macro struct {
-	name  string
-	value int64
-	word  string
-	asked bool // the source takes it for a condition
-}
-
-var guarded = regexp.MustCompile(
-	`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+` +
-		`(?:\(?(\d{1,9})\)?|([A-Za-z_][\w ]*?|-?(?:\d+\.\d*|\.?\d+)(?:[eE]-?\d+)?[fF]?))[ \t]*\r?$`)
-
-// macros returns those in the order of the source.
-func macros(source string) (found []macro) {
-	source = withoutNoise(source)
-	for _, match := range guarded.FindAllStringSubmatch(source, -1) {
-		if match[1] != match[2] {
+// dereferenced writes *y as y[0], where it is all that is done with y.
+func dereferenced(body []token, name string) (made []token) {
+	for i := 0; i < len(body); i++ {
+		behind := textAt(body, i+2)
+		if body[i].text != "*" || textAt(body, i+1) != name ||
+			slices.Contains([]string{"++", "--", "[", "(", ".", "->"}, behind) {
+			made = append(made, body[i])
 			continue
 		}
-		m := macro{name: match[1], word: match[4]}
-		m.asked = regexp.MustCompile(`#\s*(el)?if\s+!?\s*` + m.name + `\b|\bif\s*\(\s*!?\s*` + m.name + `\s*\)|([(,!;{}?:]|&&|` +
-			`\|\||[^<>=!]=|\breturn\b)\s*` + m.name + `\s*(\?|&&|\|\|)`).MatchString(source)
-		if m.word == "" {
-			fmt.Sscan(match[3], &m.value)
-		}
-		found = append(found, m)
+		made = append(made, body[i+1], token{text: "["}, token{kind: isNumber, text: "0"}, token{text: "]"})
+		i++
 	}
-	return found
+	return made
 }
-
-var withDefault = regexp.MustCompile(
-	`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+[^\s"]`)
-
-// unknownMacros have a default that is no macro's here.
-func unknownMacros(source string) (names []string) {
-	known := macros(source)
-	for _, match := range withDefault.FindAllStringSubmatch(withoutNoise(source), -1) {
-		if match[1] == match[2] && !slices.ContainsFunc(known, func(m macro) bool { return m.name == match[1] }) {
-			names = append(names, match[1])
-		}
-	}
-	return names
-}
-
-var unguarded = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*)[ \t]+\(?(\d{1,9})\)?[ \t]*\r?$`)
 
 // fixed are the macros with a number that the source defines whatever a compiler is told.
-func fixed(source string) (names []string) {
-	known := macros(source)
-	for _, match := range unguarded.FindAllStringSubmatch(withoutNoise(source), -1) {
-		if !slices.ContainsFunc(known, func(m macro) bool { return m.name == match[1] }) {
-			names = append(names, match[1])
+func (u *unit) fixed() (names []string) {
+	for _, m := range u.order {
+		if m.number && !m.guarded {
+			names = append(names, m.name)
 		}
 	}
 	return names
-}
-
-// values proposes what to try: a switch both ways, a size by powers of two around it.
-func (m macro) values() []int64 {
-	if m.value == 0 || m.value == 1 && m.asked {
-		return []int64{0, 1}
-	}
-	var all []int64
-	for _, v := range []int64{m.value / 4, m.value / 2, m.value, 2 * m.value, 4 * m.value} {
-		if v > 0 && (len(all) == 0 || v > all[len(all)-1]) {
-			all = append(all, v)
-		}
-	}
-	return all
 }

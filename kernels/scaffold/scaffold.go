@@ -7,6 +7,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 )
 
@@ -23,8 +25,6 @@ type Folder struct {
 	// Open are the things that a person has to look at.
 	Open []string
 }
-
-var numThreads = regexp.MustCompile(`\bnum_threads\s*\(\s*(\w+)\s*\)`)
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
@@ -44,7 +44,8 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 	if strings.EqualFold(filepath.Ext(path), ".cu") {
 		backend = kernels.CUDA
 	}
-	s, err := choose(source, entry, backend)
+	u := preprocess(source, path)
+	s, rivals, err := u.choose(entry, backend)
 	if known := []string{".c", ".h", ".cu", ".cuh", ".cc", ".cpp", ".cxx", ".hpp"}; err != nil &&
 		!slices.Contains(known, strings.ToLower(filepath.Ext(path))) {
 		err = errors.New("only C, C++, CUDA and Triton are described: docs/gallery has kernels in others to begin from")
@@ -61,19 +62,13 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		name:      name,
 		backend:   backend,
 		source:    file,
-		text:      source,
+		unit:      u,
 		reference: reference,
 		signature: s,
-		macros:    macros(source),
-		vector:    strings.Contains(source, "immintrin.h"),
-		parallel:  strings.Contains(source, "#pragma omp"),
-		fixed:     fixed(source),
+		macros:    u.tuned(),
+		rivals:    rivals,
 	}
-	d.globals, d.others = globals(source, s.body, backend)
-	if match := numThreads.FindStringSubmatch(source); match != nil &&
-		(literal.MatchString(match[1]) || slices.ContainsFunc(d.macros, func(m macro) bool { return m.name == match[1] })) {
-		d.threads = match[1]
-	}
+	d.findGlobals()
 	d.findShapes()
 	text := d.manifest()
 	if err := kernels.Check(kernels.ManifestName, []byte(text), backend); err != nil {
@@ -83,86 +78,113 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		Files: []kernels.File{
 			{Name: kernels.ManifestName, Content: []byte(text)},
 			{Name: file, Content: content},
-			{Name: reference, Content: []byte(referenceNote + instructions(source) + s.plain(s.given(source, d.globals)))},
+			{Name: reference, Content: []byte(referenceNote + d.instructions() + d.plain())},
 		},
 		Open: d.open,
 	}, nil
 }
 
-// instructions has a reference compiled for the vector instructions that it is written in: it gets no flags.
-func instructions(source string) string {
+// instructions has a reference compiled as it is written, for the vector instructions and without OpenMP: it gets no
+// flags.
+func (d *description) instructions() string {
+	text, _ := d.unit.onOneThread()
 	switch {
-	case strings.Contains(source, "_mm512_"):
-		return "#pragma GCC target(\"avx512f,avx512bw,avx512dq,avx512vl,fma\")\n"
-	case strings.Contains(source, "_mm256_"):
-		return "#pragma GCC target(\"avx2,fma\")\n"
+	case d.backend != kernels.Host:
+		return ""
+	case strings.Contains(d.unit.source, "_mm512_"):
+		text += "#pragma GCC target(\"avx512f,avx512bw,avx512dq,avx512vl,fma\")\n"
+	case d.unit.vector:
+		text += "#pragma GCC target(\"avx2,fma,f16c,bmi,bmi2,popcnt,aes,pclmul\")\n"
 	}
-	return ""
+	return text
 }
 
-// plain is the source with the function in place of the template, and under its plain name,
-// by which a reference is called.
-func (s signature) plain(source string) string {
-	if s.header != "" && strings.Count(source, s.header) == 1 {
+// plain is the source as a reference: the function in place of the template, under its plain name, which takes the
+// variables too, as an argument hides a variable.
+func (d *description) plain() string {
+	type edit struct {
+		from, to int
+		text     string
+	}
+	var edits []edit
+	for _, g := range d.globals {
+		edits = append(edits, edit{d.closing.from, d.closing.from, ", " + g.declared})
+	}
+	if len(d.template) > 0 {
 		var fixed strings.Builder
-		for _, t := range s.template {
+		for _, t := range d.template {
 			if t.isType() {
 				fmt.Fprintf(&fixed, "typedef %s %s;\n", t.value, t.name)
 			} else {
 				fmt.Fprintf(&fixed, "constexpr %s %s = %s;\n", t.kind, t.name, t.value)
 			}
 		}
-		source = strings.Replace(source, s.header, fixed.String(), 1)
-		source = regexp.MustCompile(`\btemplate\s[^;{}()<>]*\b`+s.name+`\s*<[^;{}()<>]*>\s*\([^;{}]*\)\s*;`).
-			ReplaceAllString(source, "")
-		source = regexp.MustCompile(`\b`+s.name+instanceOf).ReplaceAllString(source, s.name+"$2")
+		edits = append(edits, edit{d.header[0], d.header[1], fixed.String()})
+		for _, use := range d.unit.instancesOf(d.signature.name) {
+			edits = append(edits, edit{use.from, use.to, ""})
+		}
+		for _, asked := range d.unit.instances[d.signature.name] {
+			edits = append(edits, edit{asked[0], asked[1], ""})
+		}
 	}
-	if s.space != "" {
-		source += fmt.Sprintf("\nusing %s::%s;\n", s.space, s.name)
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.from-b.from, b.to-a.to) })
+	var text strings.Builder
+	at := 0
+	for _, e := range edits {
+		if e.from >= at {
+			text.WriteString(d.unit.source[at:e.from] + e.text)
+			at = e.to
+		}
 	}
-	return source
+	text.WriteString(d.unit.source[at:])
+	if d.space != "" {
+		fmt.Fprintf(&text, "\nusing %s::%s;\n", d.space, d.signature.name)
+	}
+	return text.String()
 }
 
-// choose returns the function that is meant.
-func choose(source, entry, backend string) (signature, error) {
-	var found, refused []signature
-	var names []string
-	for _, s := range signatures(source, backend) {
-		switch {
-		case s.name == entry && s.refused != nil:
-			return signature{}, fmt.Errorf("function %s cannot be described: %w", entry, s.refused)
-		case s.name == entry:
-			return s, nil
-		case s.refused != nil:
-			refused = append(refused, s)
-		default:
-			found = append(found, s)
-		}
-		names = append(names, s.name)
-	}
-	kind := "function that returns nothing (void)"
+// choose returns the function that is meant, and others that it may be. One that others call is less likely.
+func (u *unit) choose(entry, backend string) (s signature, rivals []string, err error) {
+	kind := "function that returns nothing (void) and is not static"
 	if backend == kernels.CUDA {
 		kind = "__global__ function"
 	}
+	name := func(s signature) string { return s.name }
+	all, returning := u.signatures(backend)
+	meant := slices.Concat(all, returning)
+	names := strings.Join(collect.Each(meant, name), ", ")
 	switch {
-	case len(names) == 0 && backend == kernels.Host && len(returning(source)) > 0:
-		name := returning(source)[0]
-		return signature{}, fmt.Errorf("function %s returns a number, and a result is what a kernel writes: add void "+
-			"%s_result(..., T *result) { *result = %s(...); } and describe that", name, name, name)
-	case len(names) == 0:
-		return signature{}, fmt.Errorf("it defines no %s that takes numbers or pointers to numbers", kind)
 	case entry != "":
-		return signature{}, fmt.Errorf("no %s is called %s; there are %s", kind, entry, strings.Join(names, ", "))
-	case len(found) == 0:
-		return signature{}, fmt.Errorf("function %s cannot be described: %w", refused[0].name, refused[0].refused)
-	case len(found) == 1 && backend == kernels.CUDA && len(refused) > 0:
-		return signature{}, fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with "+
-			"--entry", found[0].name, refused[0].name, refused[0].refused)
-	case len(found) > 1:
-		return signature{},
-			fmt.Errorf("several functions could be the kernel: %s; name one with --entry", strings.Join(names, ", "))
+		meant = collect.Where(meant, func(s signature) bool { return s.name == entry })
+	case len(meant) > 1:
+		meant = collect.Where(meant, func(s signature) bool {
+			return !u.calls(s.name) && (strings.Contains(join(s.list), "*") || len(all) == 0 || s.is("void"))
+		})
 	}
-	return found[0], nil
+	if len(meant) == 0 && len(all) == 1 && entry == "" {
+		meant = all
+	}
+	refused := collect.Where(meant, func(s signature) bool { return s.refused != nil })
+	described := collect.Where(meant, func(s signature) bool { return s.refused == nil })
+	switch {
+	case len(all)+len(returning) == 0:
+		return s, nil, fmt.Errorf("it defines no %s that takes numbers or pointers to numbers", kind)
+	case entry != "" && len(meant) == 0:
+		return s, nil, fmt.Errorf("no %s is called %s; there are %s", kind, entry, names)
+	case entry != "" && len(meant) > 1:
+		return s, nil, fmt.Errorf("several functions are called %s: rename the one that is meant", entry)
+	case len(refused) == 1 && len(described) == 1:
+		return s, nil, fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with --entry",
+			described[0].name, refused[0].name, refused[0].refused)
+	case len(meant) != 1:
+		return s, nil, fmt.Errorf("several functions could be the kernel: %s; name one with --entry", names)
+	case len(refused) > 0:
+		return s, nil, fmt.Errorf("function %s cannot be described: %w", refused[0].name, refused[0].refused)
+	}
+	if entry == "" {
+		rivals = collect.Where(collect.Each(all, name), func(name string) bool { return name != meant[0].name })
+	}
+	return meant[0], rivals, nil
 }
 
 const referenceNote = `/* A copy of the kernel at its defaults: results are compared with those of the default point.

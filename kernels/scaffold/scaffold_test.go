@@ -28,19 +28,20 @@ void strange(struct shape *s) {}
 void pointers(float **p) {}
 void nothing(void) {}
 `
-	x, y := "{x f32 true false false false false [] false} ", "{y f32 true true false false false [] false} "
-	n, alpha := "{n i32 false false false false false [] false} ", "{alpha f64 false false false false false [] false}"
+	x, y := "{x f32 true false false false false [] false false } ", "{y f32 true true false false false [] false false } "
+	n, alpha := "{n i32 false false false false false [] false false } ", "{alpha f64 false false false false false [] false false }"
 	for backend, want := range map[string][]string{
 		kernels.CUDA: {"transform [" + x + y + n + alpha + "]"},
 		kernels.Host: {
 			"transform [" + x + y + n + alpha + "]",
-			"plain [{a f32 true false false false false [] false} {b f32 true true false false false [] false} " +
-				"{rows i64 false false false false false [] false} {cols i32 false false false false false [] false}]",
+			"plain [{a f32 true false false false false [] false false } {b f32 true true false false false [] false false } " +
+				"{rows i64 false false false false false [] false false } {cols i32 false false false false false [] false false }]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
 		var texts []string
-		for _, s := range signatures(source, backend) {
+		found, _ := preprocess(source, "f.cu").signatures(backend)
+		for _, s := range found {
 			text := fmt.Sprintf("%s %v", s.name, s.parameters)
 			if s.refused != nil {
 				text = s.name + " refused"
@@ -54,11 +55,11 @@ void nothing(void) {}
 }
 
 func TestMacros(t *testing.T) {
-	found := macros("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef " +
-		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n" +
-		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n" +
-		"#ifndef SWITCH\n#define SWITCH 1\n#endif\n#if SWITCH\n#endif\n#ifndef UNROLL\n#define UNROLL 1\n#endif\n" +
-		"#ifndef ROWS\n#define ROWS 1\n#endif\nfor (; y < y0 + ROWS && y < h; y++) fast = SWITCH && y;\n")
+	found := preprocess("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef "+
+		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n"+
+		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n"+
+		"#ifndef SWITCH\n#define SWITCH 1\n#endif\n#if SWITCH\n#endif\n#ifndef UNROLL\n#define UNROLL 1\n#endif\n"+
+		"#ifndef ROWS\n#define ROWS 1\n#endif\nfor (; y < y0 + ROWS && y < h; y++) fast = SWITCH && y;\nBLOCK FAST REAL UNROLL", "f.c").tuned()
 	want := "[{BLOCK 64  false} {FAST 0  false} {REAL 0 long double false} {SWITCH 1  true} {UNROLL 1  false} " +
 		"{ROWS 1  false}]"
 	if fmt.Sprint(found) != want {
@@ -118,10 +119,10 @@ func TestFoldersLoad(t *testing.T) {
 
 func TestWhatCannotBeDescribed(t *testing.T) {
 	for source, want := range map[string]string{
-		"int f(int x) { return x; }":                 "function f returns a number",
+		"int f(int x) { return x; }":                 "function f cannot be described: it returns a number",
 		"void f(float *x) {}\nvoid g(float *x) {}":   "f, g; name one with --entry",
 		"void f(struct s *x) {}":                     "function f cannot be described",
-		"void f(float *x, int (*callback)(int)) {}":  "no function",
+		"void f(float *x, int (*callback)(int)) {}":  "is a pointer to a function",
 		"void f(float * x, struct size n) { x[0]; }": "has a type that a manifest has no name for",
 	} {
 		if _, err := From("new", "source.c", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
@@ -189,7 +190,7 @@ func TestStylesOfSources(t *testing.T) {
 			"the type in the arguments of the template"},
 		{"b.cpp",
 			"#include <cstddef>\n#ifndef CHUNK\n#define CHUNK 64\n#endif\nnamespace fast {\nstruct other { int x; };\nvoid " +
-				"axpy(double *y, const double *x, double a, std::size_t n) { for (std::size_t i = 0; i < n; i++) y[i] += a * " +
+				"axpy(double *y, const double *x, double a, std::size_t n) { for (std::size_t i = 0; i < n / CHUNK * CHUNK; i++) y[i] += a * " +
 				"x[i]; }\n}\n",
 			[]string{`entry: "fast::axpy"`, "CHUNK: {values: [16, 32, 64, 128, 256], default: 64}",
 				"{name: y, type: f64, shape: [N], inout: true, fill: uniform}", "{name: n, type: u64, value: N}"},
@@ -383,7 +384,7 @@ func TestShapes(t *testing.T) {
 			"x [N] true y [N] true",
 		"for (int i = 0; i < n; i++) y[b[i]] = x[y[0]];": "x [] false y [256] true",
 	} {
-		made := description{signature: signature{body: source, parameters: []parameter{
+		made := description{signature: signature{declaration: declaration{body: scan(source)}, parameters: []parameter{
 			{name: "x", element: "f32", pointer: true}, {name: "y", element: "u32", pointer: true},
 			{name: "n", element: "i32"}, {name: "m", element: "i32"}, {name: "b", element: "u8", pointer: true},
 		}}}
