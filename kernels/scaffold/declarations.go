@@ -173,7 +173,7 @@ func (p *parser) words() (words []token, taken int) {
 			continue
 		case t.kind == isWord:
 			for p.at++; ; {
-				if _, next, ok := angles(p.tokens, p.at); p.text() == "<" && ok {
+				if _, next, ok := angles(p.tokens, p.at); ok {
 					p.at = next
 				} else if after := textAt(p.tokens, p.at+1); p.text() == "::" && identifier.MatchString(after) {
 					p.at += 2

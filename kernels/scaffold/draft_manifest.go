@@ -94,7 +94,7 @@ func (d *description) sourceNotes(line func(string, ...any)) {
 		line(" %s", d.todo("without a macro the source stops at #error %s", text))
 	}
 	if _, calls := d.unit.onOneThread(); len(calls) > 0 && d.backend == kernels.Host {
-		line(" %s", d.todo("%s: the reference is compiled without OpenMP and cannot call it: take it out of %s",
+		line(" %s", d.todo("%s: the reference is compiled without OpenMP, so take this out of %s",
 			strings.Join(calls, ", "), d.reference))
 	}
 }
@@ -208,7 +208,7 @@ func (d *description) noMacro() string {
 func (d *description) dimensions() []string {
 	var dims []string
 	for _, p := range d.parameters {
-		if p.isSize() && p.bounds {
+		if p.isSize() && (p.bounds || p.maybe) {
 			dims = append(dims, d.dimension(p))
 		}
 	}
@@ -291,7 +291,7 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 			look += d.todo("the shape of %s: it is as large as its indices reach", p.name)
 		}
 		if p.follows != "" {
-			look += d.todo("the type of %s where %s is not its default", p.name, p.follows)
+			look += d.todo("the type or shape of %s where %s is not its default", p.name, p.follows)
 		}
 		if p.out && !p.written && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
@@ -299,6 +299,9 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(d.shape(p), ", "), more, look)
 	case p.isSize() && p.bounds:
 		line("  - {name: %s, type: %s, value: %s}", p.name, p.element, d.dimension(p))
+	case p.isSize() && p.maybe:
+		line("  - {name: %s, type: %s, value: %s}%s", p.name, p.element, d.dimension(p),
+			d.todo("whether %s is a size: init understands no loop and no index that ends at it", p.name))
 	case p.isSize():
 		line("  - {name: %s, type: %s, value: 1}%s", p.name, p.element,
 			d.todo("the value of %s: no loop and no index ends at it; if it is a size, add it to the workload", p.name))
@@ -369,6 +372,9 @@ var threadsName = regexp.MustCompile(`(?i)block|threads`)
 // shared notes memory whose size a launch states.
 func (d *description) shared(line func(string, ...any)) {
 	tokens := d.unit.tokens
+	if index(d.body, "this_grid") >= 0 {
+		line(" %s", d.todo("this_grid: pawl launches no kernel cooperatively, so its grid cannot be synchronized"))
+	}
 	for i, t := range tokens {
 		if t.text == "__shared__" && (textAt(tokens, i-1) == "extern" || textAt(tokens, i+1) == "extern") {
 			line("  shared: 0%s", d.todo("shared: the bytes of the source's extern __shared__ memory"))

@@ -14,6 +14,7 @@ type expression struct {
 	// largest asks for the largest value where names stand for their largest.
 	largest, fixed bool
 	failed         bool
+	compared       [2]int64 // the smaller first where the last comparison holds
 }
 
 // precedence of the operators between two operands.
@@ -38,6 +39,7 @@ func (e *expression) take() (t token) {
 // choice is a ? b : c, or what stands before the question mark.
 func (e *expression) choice() int64 {
 	condition := e.binary(1)
+	compared := e.compared
 	if textAt(e.tokens, 0) != "?" || e.failed {
 		return condition
 	}
@@ -46,6 +48,8 @@ func (e *expression) choice() int64 {
 	e.failed = e.take().text != ":" || e.failed
 	no := e.choice()
 	switch {
+	case e.largest && compared == [2]int64{yes, no}: // a < b ? a : b
+		return min(yes, no)
 	case e.largest:
 		return max(yes, no)
 	case condition != 0:
@@ -76,6 +80,9 @@ func (e *expression) apply(operator string, a, b int64) int64 {
 	truth := map[string]bool{"||": a != 0 || b != 0, "&&": a != 0 && b != 0, "==": a == b, "!=": a != b, "<": a < b,
 		">": a > b, "<=": a <= b, ">=": a >= b}
 	if is, logical := truth[operator]; logical {
+		if e.compared = [2]int64{a, b}; operator[0] == '>' {
+			e.compared = [2]int64{b, a}
+		}
 		if is || e.largest {
 			return 1
 		}
@@ -196,7 +203,7 @@ func (e *expression) inner(tokens []token) int64 {
 	part := *e
 	part.tokens = tokens
 	value := part.choice()
-	e.failed = e.failed || part.failed || len(part.tokens) > 0
+	e.failed, e.compared = e.failed || part.failed || len(part.tokens) > 0, part.compared
 	return value
 }
 

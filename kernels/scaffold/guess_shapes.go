@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 // the loops and conditions around them allow.
 type reach struct {
 	body       []token
+	at         int // where in it an index is looked at
 	conditions []condition
 	assigned   map[string][][]token
 	grows      map[string]bool  // variables that go beyond where they begin
@@ -26,27 +28,34 @@ type condition struct {
 	word   string
 	text   []token
 	leaves bool // the source leaves where it holds
+	end    int  // behind the statement that it is for, of which the word is the first
+	from   int
 }
 
 // read notes the conditions and the assignments of the body.
 func (r *reach) read() {
-	r.assigned, r.grows, r.found = map[string][][]token{}, map[string]bool{}, map[string]int64{}
-	r.tried, r.used = map[string]bool{}, map[string]bool{}
+	r.assigned, r.grows, r.used = map[string][][]token{}, map[string]bool{}, map[string]bool{}
+	r.found, r.tried = map[string]int64{}, map[string]bool{}
 	for i, t := range r.body {
 		next := textAt(r.body, i+1)
 		switch {
 		case next == "(" && (t.text == "for" || t.text == "while" || t.text == "if"):
-			c := condition{word: t.text}
-			var end int
+			c, end := condition{word: t.text, from: i}, 0
 			if c.text, end = enclosed(r.body, i+1); t.text == "for" {
 				if parts := split(c.text, ";"); len(parts) >= 2 {
 					c.text = parts[1]
 				}
 			}
-			if textAt(r.body, end) == "{" {
-				end++
+			first := textAt(r.body, end)
+			if first == "{" {
+				first = textAt(r.body, end+1)
 			}
-			c.leaves = slices.Contains([]string{"return", "continue", "break"}, textAt(r.body, end))
+			c.leaves = slices.Contains([]string{"return", "continue", "break"}, first)
+			statement := parser{tokens: r.body, at: end}
+			if statement.skip(";", "{"); statement.text() == "{" {
+				statement.next()
+			}
+			c.end = statement.at
 			r.conditions = append(r.conditions, c)
 		case t.kind != isWord:
 		case next == "=":
@@ -76,7 +85,8 @@ func (r reach) evaluate(text []token) (int64, bool) {
 	}}.evaluate()
 }
 
-// variable is the largest value of a name. Of two conditions in one both hold; loops follow each other.
+// variable is the largest value of a name where it is used, as the conditions around that say, or others. Of two
+// conditions in one both hold; loops follow each other.
 func (r reach) variable(name string) (largest int64, ok bool) {
 	if value, ok := r.found[name]; ok || r.tried[name] {
 		return value, ok
@@ -87,14 +97,19 @@ func (r reach) variable(name string) (largest int64, ok bool) {
 			r.found[name] = largest
 		}
 	}()
-	for _, word := range []string{"for", "while", "if"} {
-		for _, c := range r.conditions {
-			if least, found := r.least(name, c); found && c.word == word {
-				largest, ok = max(largest, least), true
+	for _, around := range []bool{true, false} {
+		for _, word := range []string{"for", "while", "if"} {
+			for _, c := range r.conditions {
+				if c.word != word || around && (c.leaves || r.at < c.from || r.at >= c.end) {
+					continue
+				}
+				if least, found := r.least(name, c); found {
+					largest, ok = max(largest, least), true
+				}
 			}
-		}
-		if ok {
-			return largest, true
+			if ok {
+				return largest, true
+			}
 		}
 	}
 	if r.grows[name] {
@@ -198,6 +213,7 @@ func (r reach) extent(array string) (extent int64, all bool) {
 			continue
 		}
 		inside, _ := enclosed(r.body, i+1)
+		r.at, r.found, r.tried = i, map[string]int64{}, map[string]bool{}
 		if index, known := r.evaluate(inside); known {
 			extent = max(extent, index+1)
 		} else {
@@ -285,19 +301,28 @@ func (d *description) findShapes() {
 			sizes = append(sizes, factor{d.dimension(p), r.known[p.name]})
 		}
 	}
+	used := r.used
 	for i, p := range d.parameters {
+		r.used = map[string]bool{}
 		extent, all := r.extent(p.name)
+		maps.Copy(used, r.used)
 		if !p.pointer || extent == 0 {
 			continue
 		}
 		shape, exact := divided(extent, factors(sizes), mostDimensions)
 		if extent < trialSizes[len(trialSizes)-1] {
 			shape, exact = []string{fmt.Sprint(extent)}, true
+			for _, m := range d.macros {
+				if r.used[m.name] {
+					d.parameters[i].follows = m.name
+				}
+			}
 		} else if !exact {
 			shape, _ = nearest(float64(extent), sizes, mostDimensions)
 		}
 		d.parameters[i].shape, d.parameters[i].exact = shape, exact && all
 	}
+	r.used = used
 	for _, c := range r.conditions {
 		for _, t := range c.text {
 			if c.word != "if" && !r.used[t.text] && t.kind == isWord {
@@ -306,12 +331,15 @@ func (d *description) findShapes() {
 			}
 		}
 	}
+	shifted := map[string]bool{}
 	for i, t := range r.body {
 		if before := textAt(r.body, i-1); before == "<<" || before == ">>" {
+			shifted[t.text] = true
 			delete(r.used, t.text)
 		}
 	}
+	unclear := slices.ContainsFunc(d.parameters, func(p parameter) bool { return p.pointer && p.shape == nil })
 	for i, p := range d.parameters {
-		d.parameters[i].bounds = r.used[p.name]
+		d.parameters[i].bounds, d.parameters[i].maybe = r.used[p.name], unclear && !shifted[p.name]
 	}
 }

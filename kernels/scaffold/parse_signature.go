@@ -50,7 +50,8 @@ type parameter struct {
 	shape   []string // as far as its indices tell; nil for not at all
 	exact   bool     // whether they reach all of the shape
 	bounds  bool     // an integer that a loop or an index ends at
-	follows string   // a macro that is tuned, and that its type has
+	maybe   bool     // one that may be for what is not understood
+	follows string   // a macro that is tuned, and that its type or its shape has
 }
 
 // is says whether a word stands before the name of a declaration.
@@ -63,6 +64,9 @@ func (d declaration) is(words ...string) bool {
 func (u *unit) signatures(backend string) (found, returning []signature) {
 	for _, d := range u.declared {
 		words, stars, _, _ := u.resolved(d)
+		for len(words) > 1 && elementOf(words) == "" {
+			words = words[1:] // a macro of a file that is included
+		}
 		s := signature{declaration: d}
 		switch {
 		case !d.complete || stars > 0 || d.is("static", "inline", "__device__") || !identifier.MatchString(d.name) ||

@@ -129,7 +129,7 @@ func (d *description) plain() string {
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.from-b.from, b.to-a.to) })
 	var text strings.Builder
-	at := 0
+	at := len(d.unit.source) - len(strings.TrimPrefix(d.unit.source, "\ufeff"))
 	for _, e := range edits {
 		if e.from >= at {
 			text.WriteString(d.unit.source[at:e.from] + e.text)

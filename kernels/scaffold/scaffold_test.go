@@ -28,14 +28,14 @@ void strange(struct shape *s) {}
 void pointers(float **p) {}
 void nothing(void) {}
 `
-	x, y := "{x f32 true false false false false [] false false } ", "{y f32 true true false false false [] false false } "
-	n, alpha := "{n i32 false false false false false [] false false } ", "{alpha f64 false false false false false [] false false }"
+	x, y := "{x f32 true false false false false [] false false false } ", "{y f32 true true false false false [] false false false } "
+	n, alpha := "{n i32 false false false false false [] false false false } ", "{alpha f64 false false false false false [] false false false }"
 	for backend, want := range map[string][]string{
 		kernels.CUDA: {"transform [" + x + y + n + alpha + "]"},
 		kernels.Host: {
 			"transform [" + x + y + n + alpha + "]",
-			"plain [{a f32 true false false false false [] false false } {b f32 true true false false false [] false false } " +
-				"{rows i64 false false false false false [] false false } {cols i32 false false false false false [] false false }]",
+			"plain [{a f32 true false false false false [] false false false } {b f32 true true false false false [] false false false } " +
+				"{rows i64 false false false false false [] false false false } {cols i32 false false false false false [] false false false }]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {

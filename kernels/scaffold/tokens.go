@@ -80,6 +80,9 @@ func enclosed(tokens []token, at int) (inside []token, next int) {
 // angles is the same for the < of a template; ok is false where none closes it.
 func angles(tokens []token, at int) (inside []token, next int, ok bool) {
 	depth := 0
+	if textAt(tokens, at) != "<" {
+		return nil, at, false
+	}
 	for i := at; i < min(len(tokens), at+mostOfTemplate); i++ {
 		switch text := tokens[i].text; {
 		case closings[text] != "" && text != "{":
