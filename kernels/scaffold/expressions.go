@@ -15,6 +15,7 @@ type expression struct {
 	largest, fixed bool
 	failed         bool
 	compared       [2]int64 // the smaller first where the last comparison holds
+	depth          int      // of brackets
 }
 
 // precedence of the operators between two operands.
@@ -121,17 +122,18 @@ func (e *expression) apply(operator string, a, b int64) int64 {
 }
 
 func (e *expression) unary() int64 {
-	t := e.take()
-	switch {
-	case e.failed:
-		return 0
-	case t.text == "(":
-		inside, next := enclosed(append([]token{t}, e.tokens...), 0)
-		e.tokens = e.tokens[next-1:]
+	if textAt(e.tokens, 0) == "(" {
+		inside, next := enclosed(e.tokens, 0)
+		e.tokens = e.tokens[next:]
 		if len(inside) > 0 && !slices.ContainsFunc(inside, func(t token) bool { return !isType(t.text) }) {
 			return e.unary() // a cast
 		}
 		return e.inner(inside)
+	}
+	t := e.take()
+	switch {
+	case e.failed:
+		return 0
 	case t.text == "-" || t.text == "~" || t.text == "!":
 		outer := e.fixed
 		e.fixed = outer || e.largest
@@ -198,10 +200,17 @@ func (e *expression) name(t token) int64 {
 	return value
 }
 
+// mostNested bounds brackets in brackets.
+const mostNested = 100
+
 // inner is an expression in brackets.
 func (e *expression) inner(tokens []token) int64 {
 	part := *e
 	part.tokens = tokens
+	if part.depth++; part.depth > mostNested {
+		e.failed = true
+		return 0
+	}
 	value := part.choice()
 	e.failed, e.compared = e.failed || part.failed || len(part.tokens) > 0, part.compared
 	return value

@@ -36,15 +36,17 @@ func (u *unit) variables() (all []declaration) {
 
 // reached are the functions that one calls, and those that they call; it is the first.
 func (u *unit) reached(from declaration) (all []declaration) {
+	named := map[string][]declaration{}
+	for _, d := range u.declared {
+		if d.complete && d.name != from.name {
+			named[d.name] = append(named[d.name], d)
+		}
+	}
 	all = []declaration{from}
 	for i := 0; i < len(all); i++ {
 		for _, t := range all[i].body {
-			for _, d := range u.declared {
-				known := slices.ContainsFunc(all, func(other declaration) bool { return other.closing == d.closing })
-				if d.complete && d.name == t.text && !known {
-					all = append(all, d)
-				}
-			}
+			all = append(all, named[t.text]...)
+			delete(named, t.text)
 		}
 	}
 	return all

@@ -1,0 +1,354 @@
+package scaffold
+
+import (
+	"strings"
+	"testing"
+)
+
+// Sources as strangers have them: what a draft says of them or why there is none, and what it must not say.
+func TestSourcesOfStrangers(t *testing.T) {
+	for _, test := range []struct {
+		path, source, entry string
+		has, lacks          []string
+	}{
+		{"if0.c", `#if 0
+void old(float *x, int n) { x[0] = n; }
+#ifndef OLD
+#define OLD 3
+#endif
+#endif
+#if !defined TILE
+# define TILE 0x40
+#endif
+#if !defined(UNROLL)
+#define UNROLL 4u
+#endif
+#ifndef SHIFTED
+#define SHIFTED (1 << 7)
+#endif
+#ifndef NAME
+#define NAME "abc"
+#endif
+#ifndef SQ
+#define SQ(x) ((x)*(x))
+#endif
+#ifndef UNUSED_THING
+#define UNUSED_THING 5
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+void saxpy(const float *restrict x, float *restrict y, int n, float a) {
+	const char *s = NAME;
+	for (int i = 0; i < n; i += TILE)
+		for (int j = i; j < i + TILE && j < n; j++)
+			y[j] = SQ(a) * x[j] + UNROLL + SHIFTED + (s != 0);
+}
+#ifdef __cplusplus
+}
+#endif
+`, "", []string{
+			"entry: saxpy",
+			"TILE: {values: [16, 32, 64, 128, 256], default: 64}",
+			"UNROLL: {values: [1, 2, 4, 8, 16], default: 4}",
+			"SHIFTED: {values: [32, 64, 128, 256, 512], default: 128}",
+			"look: NAME has a default",
+			"look: SQ has a default",
+			"{name: y, type: f32, shape: [N], out: true}\n",
+		}, []string{"OLD", "UNUSED_THING"}},
+		{"helper.c", `void zero(float *x, int n) { for (int i = 0; i < n; i++) x[i] = 0; }
+float dot(const float *a, const float *b, int n) { float s = 0; for (int i = 0; i < n; i++) s += a[i] * b[i]; return s; }
+`, "", []string{
+			"it has zero, and dot, which cannot be described: it returns a number",
+		}, nil},
+		{"calls.c", `#include <stddef.h>
+void row(const float *a, float *b, size_t n) { for (size_t i = 0; i < n; i++) b[i] = 2 * a[i]; }
+void matrix(const float *a, float *b, size_t m, size_t n) { for (size_t i = 0; i < m; i++) row(a + i * n, b + i * n, n); }
+`, "", []string{
+			"entry: matrix # look: no other function calls matrix",
+			"{name: n, type: u64, value: N} # look: whether n is a size",
+		}, nil},
+		{"method.cpp", `struct Filter { void run(float *x, int n) { x[0] = n; } static void go(float *x, int n) { x[1] = n; } int taps[3]; };
+class Other final : public Filter { public: Other() : k(3) {} void apply(float *y, const float *x, int n); int k; };
+void Other::apply(float *y, const float *x, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; }
+namespace dsp { inline namespace v1 { void scale(float *y, const float *x, int n) { for (int i = 0; i < n; i++) y[i] = 3 * x[i]; } } }
+`, "", []string{
+			`entry: "dsp::scale"`,
+		}, nil},
+		{"vec.cu", `__global__ void k(float *out, const float *in, float3 o, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i] + o.x; }
+`, "", []string{
+			`its argument "float3 o" is several numbers by value`,
+		}, nil},
+		{"hides.c", `float scale[4];
+int n;
+struct s { float gain[2]; };
+float gain[2];
+float bias[8];
+extern float twice[3];
+float twice[3];
+void f(const float *x, float *y, int n, struct { int q; } *unused);
+void k(const float *x, float *y, int n) {
+	float scale = 2;
+	struct s t = {{1, 2}};
+	for (int i = 0; i < n; i++) {
+		float bias = 1;
+		y[i] = scale * x[i] + t.gain[0] + bias + twice[i % 3];
+	}
+}
+`, "k", []string{
+			"symbol: twice}",
+		}, []string{"symbol: n", "symbol: scale", "symbol: gain", "symbol: bias"}},
+		{"dup.c", `#ifndef T
+#define T 8
+#endif
+#ifndef T
+#define T 16
+#endif
+void k(const float *x, float *y, int n, int N) { for (int i = 0; i < n; i += T) for (int j = i; j < i + T && j < n; j++) y[j] = x[j] + N; for (int i = 0; i < N; i++) y[i] += x[i]; }
+`, "", []string{
+			"T: {values: [2, 4, 8, 16, 32], default: 8}",
+			"small: {N: 4096, N_: 4096}",
+			"{name: N, type: i32, value: N_}",
+		}, []string{"default: 16"}},
+		{"shared.cu", `template <int BLOCK> __global__ void reduce(const float *__restrict__ in, float *__restrict__ out, int n) {
+  extern __shared__ float tile[];
+  int i = blockIdx.x * BLOCK + threadIdx.x;
+  tile[threadIdx.x] = i < n ? in[i] : 0.f;
+  __syncthreads();
+  for (int s = BLOCK / 2; s > 0; s >>= 1) { if (threadIdx.x < s) tile[threadIdx.x] += tile[threadIdx.x + s]; __syncthreads(); }
+  if (threadIdx.x == 0) atomicAdd(out, tile[0]);
+}
+template __global__ void reduce<128>(const float *, float *, int);
+`, "", []string{
+			"shared: 0 # look: shared",
+			"block: [BLOCK_VALUE]",
+		}, nil},
+		{"scalars.c", `#include <stdint.h>
+void clip(const int32_t *x, int32_t *y, int n, int lo, int hi, int shift, uint32_t mask, int stride, int k) {
+	for (int i = 0; i < n; i++) {
+		int v = x[i * stride] >> shift;
+		if (v < lo) v = lo;
+		if (v > hi) v = hi;
+		y[i] = (v & mask) + k;
+	}
+}
+`, "", []string{
+			"look: the value of lo:",
+			"look: the value of hi:",
+			"look: the value of shift:",
+			"look: the value of mask:",
+			"look: the value of k:",
+			"STRIDE: 128",
+		}, nil},
+		{"kr.c", `void scale(x, y, n) float *x, *y; int n; { int i; for (i = 0; i < n; i++) y[i] = x[i]; }
+`, "", []string{
+			"its parameters are declared behind their list",
+		}, nil},
+		{"attr.cpp", `#include <cstdint>
+using real = double;
+typedef const real *__restrict in_t;
+__attribute__((noinline, hot)) [[gnu::flatten]] void scale(in_t x, real *y, std::int64_t n) noexcept __attribute__((nonnull(1)));
+[[gnu::noinline]] void scale(in_t x, real *y [[maybe_unused]], std::int64_t n) noexcept { for (std::int64_t i = 0; i < n; ++i) y[i] = 2 * x[i]; }
+`, "", []string{
+			"{name: x, type: f64, shape: [N]}\n",
+			"{name: n, type: i64, value: N}",
+		}, nil},
+		{"filescope.cpp", `#include <vector>
+#include <functional>
+float *table;
+double (*act)(double);
+std::vector<float> weights;
+std::function<float(float)> fn;
+int x __attribute__((aligned(64))) = 3;
+alignas(32) float lut[16];
+thread_local float tl[3];
+void k(const float *in, float *out, int n) { for (int i = 0; i < n; i++) out[i] = in[i] * table[i] + act(in[i]) + weights[i] + fn(in[i]) + x + lut[i & 15] + tl[0]; }
+`, "", []string{
+			"look: table stays as",
+			"look: act stays as",
+			"look: weights stays as",
+			"look: fn stays as",
+			"look: x stays as",
+			"look: tl stays as",
+			"symbol: lut}",
+		}, nil},
+		{"omp.c", `#include <omp.h>
+void k(const float *in, float *out, int n) {
+	int t = omp_get_max_threads();
+#pragma omp parallel for num_threads(t)
+	for (int i = 0; i < n; i++) out[i] = in[i] + omp_get_num_threads() * 0;
+}
+`, "", []string{
+			`"-fopenmp"]`,
+			"#define omp_get_max_threads() 1\n",
+		}, []string{"look: omp_"}},
+		{"omp2.c", `#include <omp.h>
+omp_lock_t l;
+void k(const float *in, float *out, int n) {
+	omp_init_lock(&l);
+#pragma omp parallel for
+	for (int i = 0; i < n; i++) out[i] = in[i];
+	omp_destroy_lock(&l);
+}
+`, "", []string{
+			"look: omp_init_lock, omp_destroy_lock: the reference is compiled without OpenMP",
+			"l is written by",
+		}, nil},
+		{"crc.c", `#include <nmmintrin.h>
+#include <stdint.h>
+#include <stddef.h>
+void crc(const uint8_t *p, uint32_t *out, size_t n) { uint32_t c = ~0u; for (size_t i = 0; i < n; i++) c = _mm_crc32_u8(c, p[i]); *out = ~c; }
+`, "", []string{
+			`"-march=native"]`,
+			`#pragma GCC target("avx2`,
+		}, nil},
+		{"hist.cu", `#ifndef NUM_BINS
+#define NUM_BINS 256
+#endif
+#ifndef THREADS
+#define THREADS 256
+#endif
+extern "C" __global__ void __launch_bounds__(THREADS) histogram(const unsigned char *__restrict__ data, unsigned int *__restrict__ bins, size_t n) {
+  __shared__ unsigned int local[NUM_BINS];
+  for (int i = threadIdx.x; i < NUM_BINS; i += blockDim.x) local[i] = 0;
+  __syncthreads();
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)blockDim.x * gridDim.x) atomicAdd(&local[data[i]], 1u);
+  __syncthreads();
+  for (int i = threadIdx.x; i < NUM_BINS; i += blockDim.x) atomicAdd(&bins[i], local[i]);
+}
+int main() { return 0; }
+`, "", []string{
+			"{name: bins, type: u32, shape: [256], inout: true",
+			"shape of bins where NUM_BINS",
+			"block: [THREADS]",
+		}, nil},
+		{"warp.cu", `#include <cuda_runtime.h>
+constexpr int WARPS = 8;
+template <typename T>
+__device__ __forceinline__ T warp_sum(T v) {
+#pragma unroll
+  for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
+  return v;
+}
+template <typename T, int VEC = 4>
+__global__ void __launch_bounds__(WARPS * 32) row_sum(const T *__restrict__ x, T *__restrict__ y, int rows, int cols) {
+  int row = blockIdx.x;
+  T s = 0;
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) s += x[row * cols + c];
+  s = warp_sum(s);
+  __shared__ T part[WARPS];
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = s;
+  __syncthreads();
+  if (threadIdx.x == 0) { T t = 0; for (int w = 0; w < WARPS; ++w) t += part[w]; y[row] = t; }
+}
+void launch(const float *x, float *y, int r, int c) { row_sum<float, 4><<<r, WARPS * 32>>>(x, y, r, c); }
+`, "", []string{
+			`entry: "row_sum<float, {VEC_VALUE}>"`,
+			"row_sum<<<r, WARPS",
+		}, nil},
+		{"coop.cu", `#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void step(float *a, int n) { cg::grid_group g = cg::this_grid(); int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] = a[i] + 1; g.sync(); }
+`, "", []string{
+			"look: this_grid: pawl launches no kernel cooperatively",
+		}, nil},
+		{"tex.cu", `__global__ void sample(cudaTextureObject_t tex, float *out, int w, int h) { int x = blockIdx.x * blockDim.x + threadIdx.x; int y = blockIdx.y; if (x < w) out[y * w + x] = tex2D<float>(tex, x, y); }
+`, "", []string{
+			`"cudaTextureObject_t tex" has a type that a manifest has no name for`,
+		}, nil},
+		{"macrokernel.cu", `#define KERNEL extern "C" __global__ void
+#define RESTRICT __restrict__
+#define GLOBAL_ID (blockIdx.x * blockDim.x + threadIdx.x)
+KERNEL add(const float *RESTRICT a, const float *RESTRICT b, float *RESTRICT c, const int n) {
+  const int i = GLOBAL_ID;
+  if (i < n) c[i] = a[i] + b[i];
+}
+`, "", []string{
+			"entry: add\n",
+			"{name: c, type: f32, shape: [N], out: true}\n",
+		}, nil},
+		{"2d.c", `#define N 64
+void mm(double A[N][N], double B[N][N], double C[N][N]) { for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) { C[i][j] = 0; for (int k = 0; k < N; k++) C[i][j] += A[i][k] * B[k][j]; } }
+`, "", []string{
+			`"double A[N][N]" is an array of arrays`,
+		}, nil},
+		{"complex.c", `#include <complex.h>
+void rot(const float complex *z, float complex *o, int n) { for (int i = 0; i < n; i++) o[i] = z[i] * I; }
+`, "", []string{
+			"type: c64",
+		}, nil},
+		{"half2.cu", `#include <cuda_fp16.h>
+__global__ void axpy(const half2 *x, half2 *y, half a, int n) { int i = blockIdx.x * 128 + threadIdx.x; if (i < n) y[i] = __hfma2(__half2half2(a), x[i], y[i]); }
+`, "", []string{
+			"type: f16x2",
+			"{name: a, type: f16, value: 1}",
+			"block: [128]",
+		}, nil},
+		{"macrofn.cu", `#define DEFINE_KERNEL(name, T) extern "C" __global__ void name##_##T(const T *x, T *y, int n)
+DEFINE_KERNEL(scale, float) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }
+__constant__ float unused_c[3];
+`, "", []string{
+			"entry: scale_float\n",
+		}, []string{"unused_c"}},
+		{"incl.cu", `#include "common.cuh"
+EXPORT __global__ void k(const real *x, real *y, int n) { y[0] = x[0]; }
+`, "", []string{
+			`"const real *x" has a type`,
+		}, nil},
+		{"goto.c", `#define LOOP(i, n) for (int i = 0; i < (n); ++i)
+#ifndef BLOCK
+#define BLOCK (16*WIDTH)
+#endif
+#define WIDTH 4
+#ifndef ALIGN
+#define ALIGN __attribute__((aligned(32)))
+#endif
+double acc ALIGN;
+void sum(double *restrict y, const double *restrict x, int n) { LOOP(i, n) { y[i] = x[i] + acc; } LOOP(j, n / BLOCK) y[j] += 1; }
+`, "", []string{
+			"look: BLOCK has a default",
+			"{name: acc, type: f64, value: 1, symbol: acc}",
+			"{name: x, type: f64, shape: [N]}\n",
+		}, nil},
+		{"raw.cpp", `const char *help = R"x(void fake(float *x, int n) { } " )x";
+const char q = '"'; const char *s2 = "/* not a comment"; // "
+void real(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; /* } */ }
+`, "", []string{
+			"entry: real\n",
+		}, []string{"fake"}},
+		{"shuffle.cu", `#if __CUDA_ARCH__ >= 700
+#define FULL 0xffffffff
+#endif
+#ifdef __CUDACC__
+extern "C" __global__ void sh(int *o, const int *in, int n, int k) { int i = threadIdx.x + blockIdx.x * blockDim.x; if (i < n) o[i] = __shfl_sync(FULL, in[i], k); }
+#else
+void sh(int *o, const int *in, int n, int k) { }
+#endif
+`, "", []string{
+			"entry: sh\n",
+			"the value of k:",
+		}, nil},
+	} {
+		made, err := From("new", test.path, []byte(test.source), test.entry)
+		text := ""
+		if err != nil {
+			text = err.Error()
+		} else {
+			text = string(made.Files[0].Content)
+			reference, _ := strings.CutPrefix(string(made.Files[2].Content), referenceNote)
+			if strings.HasPrefix(test.path, "omp") || strings.Contains(reference, "GCC target") || strings.Contains(text, "<") {
+				text += reference
+			}
+		}
+		for _, want := range test.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %s in\n%s", test.path, want, text)
+			}
+		}
+		for _, not := range test.lacks {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: %s in\n%s", test.path, not, text)
+			}
+		}
+	}
+}
