@@ -103,12 +103,15 @@ func (d *description) sourceNotes(line func(string, ...any)) {
 func (d *description) parametersOf(line func(string, ...any)) {
 	for _, m := range d.macros {
 		if m.word != "" {
-			line("  %s: {values: [%s], default: %s}%s", m.name, quoted(m.word), quoted(m.word),
+			line("  %s: {values: [%s], default: %s}%s", quoted(m.name), quoted(m.word), quoted(m.word),
 				d.todo("what else %s may be, and reference: true if the result depends on it", m.name))
 			continue
 		}
-		line("  %s: {values: %s, default: %d}%s", m.name, list(m.values()), m.value,
-			d.todo("the values of %s, and reference: true if the result depends on it", m.name))
+		look := d.todo("the values of %s, and reference: true if the result depends on it", m.name)
+		if d.unit.defined[m.name].decides {
+			look += d.todo("what is compiled where %s is not %d: init read the rest", m.name, m.value)
+		}
+		line("  %s: {values: %s, default: %d}%s", quoted(m.name), list(m.values()), m.value, look)
 	}
 	for _, name := range d.unit.unknownMacros() {
 		line(" %s", d.todo("%s has a default that is no plain number or word; list its values here to tune it", name))
@@ -296,17 +299,17 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		if p.out && !p.written && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
-		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(d.shape(p), ", "), more, look)
+		line("  - {name: %s, type: %s, shape: [%s]%s}%s", quoted(p.name), p.element, strings.Join(d.shape(p), ", "), more, look)
 	case p.isSize() && p.bounds:
-		line("  - {name: %s, type: %s, value: %s}", p.name, p.element, d.dimension(p))
+		line("  - {name: %s, type: %s, value: %s}", quoted(p.name), p.element, d.dimension(p))
 	case p.isSize() && p.maybe:
-		line("  - {name: %s, type: %s, value: %s}%s", p.name, p.element, d.dimension(p),
+		line("  - {name: %s, type: %s, value: %s}%s", quoted(p.name), p.element, d.dimension(p),
 			d.todo("whether %s is a size: init understands no loop and no index that ends at it", p.name))
 	case p.isSize():
-		line("  - {name: %s, type: %s, value: 1}%s", p.name, p.element,
+		line("  - {name: %s, type: %s, value: 1}%s", quoted(p.name), p.element,
 			d.todo("the value of %s: no loop and no index ends at it; if it is a size, add it to the workload", p.name))
 	default:
-		line("  - {name: %s, type: %s, value: 1}%s", p.name, p.element, d.todo("the value of %s", p.name))
+		line("  - {name: %s, type: %s, value: 1}%s", quoted(p.name), p.element, d.todo("the value of %s", p.name))
 	}
 }
 

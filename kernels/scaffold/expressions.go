@@ -14,13 +14,42 @@ type expression struct {
 	// largest asks for the largest value where names stand for their largest.
 	largest, fixed bool
 	failed         bool
-	compared       [2]int64 // the smaller first where the last comparison holds
-	depth          int      // of brackets
+	depth          int // of brackets
 }
 
-// precedence of the operators between two operands.
-var precedence = map[string]int{"||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7,
-	">=": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10}
+// operator is what stands between two operands: a higher level binds closer.
+type operator struct {
+	level int
+	of    func(a, b int64) int64
+}
+
+var operators = map[string]operator{
+	"||": {1, func(a, b int64) int64 { return truth(a != 0 || b != 0) }},
+	"&&": {2, func(a, b int64) int64 { return truth(a != 0 && b != 0) }},
+	"|":  {3, func(a, b int64) int64 { return a | b }},
+	"^":  {4, func(a, b int64) int64 { return a ^ b }},
+	"&":  {5, func(a, b int64) int64 { return a & b }},
+	"==": {6, func(a, b int64) int64 { return truth(a == b) }},
+	"!=": {6, func(a, b int64) int64 { return truth(a != b) }},
+	"<":  {7, func(a, b int64) int64 { return truth(a < b) }},
+	">":  {7, func(a, b int64) int64 { return truth(a > b) }},
+	"<=": {7, func(a, b int64) int64 { return truth(a <= b) }},
+	">=": {7, func(a, b int64) int64 { return truth(a >= b) }},
+	"<<": {8, func(a, b int64) int64 { return a << (b & 63) }},
+	">>": {8, func(a, b int64) int64 { return a >> (b & 63) }},
+	"+":  {9, func(a, b int64) int64 { return a + b }},
+	"-":  {9, func(a, b int64) int64 { return a - b }},
+	"*":  {10, func(a, b int64) int64 { return a * b }},
+	"/":  {10, func(a, b int64) int64 { return a / b }},
+	"%":  {10, func(a, b int64) int64 { return a % b }},
+}
+
+func truth(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
 
 // evaluate returns a number, if the whole is one.
 func (e expression) evaluate() (int64, bool) {
@@ -40,7 +69,6 @@ func (e *expression) take() (t token) {
 // choice is a ? b : c, or what stands before the question mark.
 func (e *expression) choice() int64 {
 	condition := e.binary(1)
-	compared := e.compared
 	if textAt(e.tokens, 0) != "?" || e.failed {
 		return condition
 	}
@@ -49,8 +77,6 @@ func (e *expression) choice() int64 {
 	e.failed = e.take().text != ":" || e.failed
 	no := e.choice()
 	switch {
-	case e.largest && compared == [2]int64{yes, no}: // a < b ? a : b
-		return min(yes, no)
 	case e.largest:
 		return max(yes, no)
 	case condition != 0:
@@ -62,63 +88,28 @@ func (e *expression) choice() int64 {
 func (e *expression) binary(least int) int64 {
 	left := e.unary()
 	for !e.failed {
-		operator := textAt(e.tokens, 0)
-		level := precedence[operator]
-		if level < least || level == 0 {
+		text := textAt(e.tokens, 0)
+		operator, known := operators[text]
+		if !known || operator.level < least {
 			break
 		}
 		e.take()
 		outer := e.fixed
-		e.fixed = outer || e.largest && slices.Contains([]string{"-", "/", "|", "^", "<<", ">>"}, operator)
-		right := e.binary(level + 1)
+		e.fixed = outer || e.largest && slices.Contains([]string{"-", "/", "|", "^", "<<", ">>"}, text)
+		right := e.binary(operator.level + 1)
 		e.fixed = outer
-		left = e.apply(operator, left, right)
+		switch {
+		case right == 0 && (text == "/" || text == "%"):
+			e.failed = true
+		case e.largest && text == "%":
+			left = min(left, right-1)
+		case e.largest && text == "&":
+			left = min(left, right)
+		default:
+			left = operator.of(left, right)
+		}
 	}
 	return left
-}
-
-func (e *expression) apply(operator string, a, b int64) int64 {
-	truth := map[string]bool{"||": a != 0 || b != 0, "&&": a != 0 && b != 0, "==": a == b, "!=": a != b, "<": a < b,
-		">": a > b, "<=": a <= b, ">=": a >= b}
-	if is, logical := truth[operator]; logical {
-		if e.compared = [2]int64{a, b}; operator[0] == '>' {
-			e.compared = [2]int64{b, a}
-		}
-		if is || e.largest {
-			return 1
-		}
-		return 0
-	}
-	switch {
-	case b == 0 && (operator == "/" || operator == "%"), strings.Contains("<<>>", operator) && (b < 0 || b > 62):
-		e.failed = true
-		return 0
-	case e.largest && operator == "%":
-		return min(a, b-1)
-	case e.largest && operator == "&":
-		return min(a, b)
-	}
-	switch operator {
-	case "|":
-		return a | b
-	case "^":
-		return a ^ b
-	case "&":
-		return a & b
-	case "<<":
-		return a << b
-	case ">>":
-		return a >> b
-	case "+":
-		return a + b
-	case "-":
-		return a - b
-	case "*":
-		return a * b
-	case "/":
-		return a / b
-	}
-	return a % b
 }
 
 func (e *expression) unary() int64 {
@@ -139,15 +130,7 @@ func (e *expression) unary() int64 {
 		e.fixed = outer || e.largest
 		value := e.unary()
 		e.fixed = outer
-		switch {
-		case t.text == "-":
-			return -value
-		case t.text == "~":
-			return ^value
-		case value == 0:
-			return 1
-		}
-		return 0
+		return map[string]int64{"-": -value, "~": ^value, "!": truth(value == 0)}[t.text]
 	case t.text == "+":
 		return e.unary()
 	case t.kind == isNumber:
@@ -212,7 +195,7 @@ func (e *expression) inner(tokens []token) int64 {
 		return 0
 	}
 	value := part.choice()
-	e.failed, e.compared = e.failed || part.failed || len(part.tokens) > 0, part.compared
+	e.failed = e.failed || part.failed || len(part.tokens) > 0
 	return value
 }
 

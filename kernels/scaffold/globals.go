@@ -163,7 +163,7 @@ func (d *description) symbols(line func(string, ...any)) {
 		if g.shape != nil {
 			content = "shape: [" + strings.Join(g.shape, ", ") + "], fill: uniform"
 		}
-		line("  - {name: %s, type: %s, %s, symbol: %s}%s", g.name, g.element, content, g.name, look)
+		line("  - {name: %s, type: %s, %s, symbol: %s}%s", quoted(g.name), g.element, content, quoted(g.name), look)
 	}
 	for _, other := range d.others {
 		line(" %s", d.todo("%s", other))

@@ -97,9 +97,16 @@ func (u *unit) describe(s *signature) error {
 	if s.odd != "" {
 		return errors.New(s.odd)
 	}
+	for _, d := range u.declared {
+		if strings.HasPrefix(d.name, s.name+"<") {
+			return fmt.Errorf("its template is specialized (%s), and the reference needs one function", d.name)
+		}
+	}
 	within := *u
 	for i, d := range s.declaration.template {
-		if d.odd != "" {
+		words, _, _, _ := u.resolved(d)
+		kind := elementOf(words)
+		if d.odd != "" || !d.is("typename", "class") && (kind == "" || kind[0] == 'f') || d.is("template") {
 			return fmt.Errorf("its template has the parameter %q, which is no type or number with a name", u.said(d.list))
 		}
 		t := u.templated(s.name, i, d)
@@ -285,7 +292,7 @@ func written(body []token, at, next int) string {
 	switch {
 	case before == "++" || before == "--":
 		return before
-	case behind == "++" || behind == "--", strings.HasSuffix(behind, "=") && precedence[behind] == 0:
+	case behind == "++" || behind == "--", strings.HasSuffix(behind, "=") && operators[behind].level == 0:
 		return behind
 	}
 	return ""
@@ -304,14 +311,4 @@ func dereferenced(body []token, name string) (made []token) {
 		i++
 	}
 	return made
-}
-
-// fixed are the macros with a number that the source defines whatever a compiler is told.
-func (u *unit) fixed() (names []string) {
-	for _, m := range u.order {
-		if m.number && !m.guarded {
-			names = append(names, m.name)
-		}
-	}
-	return names
 }

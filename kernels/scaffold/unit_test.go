@@ -35,8 +35,7 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s: %d %v, want %d", source, got, ok, want)
 		}
 	}
-	largest := map[string]int64{"i": 9, "i % 4": 3, "i & 3": 3, "20 - i": -1, "i < 4 ? i : 4": 4, "4 > i ? i : 4": 4,
-		"i > 4 ? i : 4": 9, "f(i)": -1, "b[i]": -1, "i / i": -1, "i / 2": 4, "i +": -1, "1 / 0": -1, "08": -1, "x.i": -1}
+	largest := map[string]int64{"i": 9, "i % 4": 3, "i & 3": 3, "20 - i": -1, "i < 4 ? i : 4": 9, "f(i)": -1, "b[i]": -1, "i / i": -1, "i / 2": 4, "i +": -1, "1 / 0": -1, "08": -1, "x.i": -1}
 	for source, want := range largest {
 		nine := func(_ string, fixed, element bool) (int64, bool) { return 9, !fixed && !element }
 		got, ok := expression{tokens: scan(source), value: nine, largest: true}.evaluate()
