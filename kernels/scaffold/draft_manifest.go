@@ -109,7 +109,7 @@ func (d *description) parametersOf(line func(string, ...any)) {
 		}
 		look := d.todo("the values of %s, and reference: true if the result depends on it", m.name)
 		if d.unit.defined[m.name].decides {
-			look += d.todo("what is compiled where %s is not %d: init read the rest", m.name, m.value)
+			look += d.todo("init did not read what is compiled only where %s is not %d", m.name, m.value)
 		}
 		line("  %s: {values: %s, default: %d}%s", quoted(m.name), list(m.values()), m.value, look)
 	}
@@ -229,11 +229,6 @@ func (p parameter) isSize() bool {
 // dimension is the name of a size; a macro of that name would be taken for it, and so would another size.
 func (d *description) dimension(p parameter) string {
 	name := strings.ToUpper(p.name)
-	taken := func(name string) bool {
-		return d.unit != nil && d.unit.defined[name] != nil || slices.ContainsFunc(d.template, func(t templated) bool {
-			return t.parameter() == name
-		})
-	}
 	for _, other := range d.parameters {
 		if other.name == p.name {
 			break
@@ -242,7 +237,7 @@ func (d *description) dimension(p parameter) string {
 			name += "_"
 		}
 	}
-	for taken(name) {
+	for d.unit != nil && d.unit.defined[name] != nil {
 		name += "_SIZE"
 	}
 	return name
@@ -299,17 +294,23 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		if p.out && !p.written && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
-		line("  - {name: %s, type: %s, shape: [%s]%s}%s", quoted(p.name), p.element, strings.Join(d.shape(p), ", "), more, look)
-	case p.isSize() && p.bounds:
-		line("  - {name: %s, type: %s, value: %s}", quoted(p.name), p.element, d.dimension(p))
-	case p.isSize() && p.maybe:
-		line("  - {name: %s, type: %s, value: %s}%s", quoted(p.name), p.element, d.dimension(p),
-			d.todo("whether %s is a size: init understands no loop and no index that ends at it", p.name))
-	case p.isSize():
-		line("  - {name: %s, type: %s, value: 1}%s", quoted(p.name), p.element,
-			d.todo("the value of %s: no loop and no index ends at it; if it is a size, add it to the workload", p.name))
+		line("  - {name: %s, type: %s, shape: [%s]%s}%s", quoted(p.name), p.element, strings.Join(d.shape(p), ", "), more,
+			look)
 	default:
-		line("  - {name: %s, type: %s, value: 1}%s", quoted(p.name), p.element, d.todo("the value of %s", p.name))
+		value, look := "1", ""
+		if p.isSize() && (p.bounds || p.maybe) {
+			value = d.dimension(p)
+		}
+		switch {
+		case p.isSize() && p.bounds:
+		case p.isSize() && p.maybe:
+			look = d.todo("whether %s is a size: init understands no loop and no index that ends at it", p.name)
+		case p.isSize():
+			look = d.todo("the value of %s: no loop and no index ends at it; if it is a size, add it to the workload", p.name)
+		default:
+			look = d.todo("the value of %s", p.name)
+		}
+		line("  - {name: %s, type: %s, value: %s}%s", quoted(p.name), p.element, value, look)
 	}
 }
 
@@ -328,36 +329,35 @@ func (d *description) outputs() (n int) {
 
 // launch proposes one thread for each element, in two dimensions where the source has them: x is mostly the last size.
 func (d *description) launch(line func(string, ...any), dims []string) {
-	var blocks []string
-	add := func(name, value string) {
-		used := false
-		for i, t := range d.body {
-			before := textAt(d.body, i-2)
-			used = used || t.text == name && textAt(d.body, i-1) == "*" && len(before) == 1 && strings.Contains("xyz", before)
-		}
-		if (used || threadsName.MatchString(name)) && !slices.Contains(blocks, value) {
-			blocks = append(blocks, value)
-		}
-	}
+	tuned := map[string]string{}
 	for _, t := range d.template {
 		if !t.isType() && t.kind != "bool" {
-			add(t.name, t.parameter())
+			tuned[t.name] = t.parameter()
 		}
 	}
 	for _, m := range d.macros {
-		if m.word == "" && m.value > 0 {
-			add(m.name, m.name)
+		if m.value > 0 {
+			tuned[m.name] = m.name
 		}
 	}
+	var blocks []string // what block indices are multiplied by, or what is called so
 	for i, t := range d.body {
-		if before := textAt(d.body, i-2); t.kind == isNumber && textAt(d.body, i-1) == "*" && textAt(d.body, i-4) == "blockIdx" &&
-			before != "" {
-			add(t.text, t.text)
+		if before := textAt(d.body, i-2); textAt(d.body, i-1) == "*" && len(before) == 1 && strings.Contains("xyz", before) {
+			if t.kind == isNumber {
+				tuned[t.text] = t.text
+			}
+			blocks = append(blocks, tuned[t.text])
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(tuned)) {
+		if threadsName.MatchString(name) {
+			blocks = append(blocks, tuned[name])
+		}
+	}
+	blocks = collect.Where(collect.Distinct(blocks), func(name string) bool { return name != "" })
 	line("launch:%s", d.todo("grid and block: one thread for each element is proposed"))
 	defer d.shared(line)
-	if index(d.body, "y") >= 0 && strings.Contains(join(d.body), "Idx . y") && len(dims) > 1 {
+	if strings.Contains(join(d.body), "Idx . y") && len(dims) > 1 {
 		blocks = slices.Concat(blocks, slices.Repeat([]string{"16"}, 2))
 		last := len(dims) - 1
 		line("  grid: [\"cdiv(%s, %s)\", \"cdiv(%s, %s)\"]", dims[last], blocks[0], strings.Join(dims[:last], " * "),

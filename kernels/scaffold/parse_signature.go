@@ -105,8 +105,8 @@ func (u *unit) describe(s *signature) error {
 	within := *u
 	for i, d := range s.declaration.template {
 		words, _, _, _ := u.resolved(d)
-		kind := elementOf(words)
-		if d.odd != "" || !d.is("typename", "class") && (kind == "" || kind[0] == 'f') || d.is("template") {
+		kind, isType := elementOf(words), join(d.words) == "typename" || join(d.words) == "class"
+		if d.odd != "" || !isType && (kind == "" || kind[0] == 'f') {
 			return fmt.Errorf("its template has the parameter %q, which is no type or number with a name", u.said(d.list))
 		}
 		t := u.templated(s.name, i, d)

@@ -28,14 +28,15 @@ void strange(struct shape *s) {}
 void pointers(float **p) {}
 void nothing(void) {}
 `
-	x, y := "{x f32 true false false false false [] false false false } ", "{y f32 true true false false false [] false false false } "
-	n, alpha := "{n i32 false false false false false [] false false false } ", "{alpha f64 false false false false false [] false false false }"
+	none := " false false false [] false false false }"
+	x, y, n := "{x f32 true false"+none+" ", "{y f32 true true"+none+" ", "{n i32 false false"+none+" "
+	alpha := "{alpha f64 false false" + none
 	for backend, want := range map[string][]string{
 		kernels.CUDA: {"transform [" + x + y + n + alpha + "]"},
 		kernels.Host: {
 			"transform [" + x + y + n + alpha + "]",
-			"plain [{a f32 true false false false false [] false false false } {b f32 true true false false false [] false false false } " +
-				"{rows i64 false false false false false [] false false false } {cols i32 false false false false false [] false false false }]",
+			"plain [{a f32 true false" + none + " {b f32 true true" + none + " {rows i64 false false" + none +
+				" {cols i32 false false" + none + "]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
 	} {
@@ -59,7 +60,8 @@ func TestMacros(t *testing.T) {
 		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n"+
 		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n"+
 		"#ifndef SWITCH\n#define SWITCH 1\n#endif\n#if SWITCH\n#endif\n#ifndef UNROLL\n#define UNROLL 1\n#endif\n"+
-		"#ifndef ROWS\n#define ROWS 1\n#endif\nfor (; y < y0 + ROWS && y < h; y++) fast = SWITCH && y;\nBLOCK FAST REAL UNROLL", "f.c").tuned()
+		"#ifndef ROWS\n#define ROWS 1\n#endif\nfor (; y < y0 + ROWS && y < h; y++) fast = SWITCH && y;\n"+
+		"BLOCK FAST REAL UNROLL", "f.c").tuned()
 	want := "[{BLOCK 64  false} {FAST 0  false} {REAL 0 long double false} {SWITCH 1  true} {UNROLL 1  false} " +
 		"{ROWS 1  false}]"
 	if fmt.Sprint(found) != want {
@@ -190,8 +192,8 @@ func TestStylesOfSources(t *testing.T) {
 			"the type in the arguments of the template"},
 		{"b.cpp",
 			"#include <cstddef>\n#ifndef CHUNK\n#define CHUNK 64\n#endif\nnamespace fast {\nstruct other { int x; };\nvoid " +
-				"axpy(double *y, const double *x, double a, std::size_t n) { for (std::size_t i = 0; i < n / CHUNK * CHUNK; i++) y[i] += a * " +
-				"x[i]; }\n}\n",
+				"axpy(double *y, const double *x, double a, std::size_t n) { for (std::size_t i = 0; i < n / CHUNK * CHUNK; " +
+				"i++) y[i] += a * x[i]; }\n}\n",
 			[]string{`entry: "fast::axpy"`, "CHUNK: {values: [16, 32, 64, 128, 256], default: 64}",
 				"{name: y, type: f64, shape: [N], inout: true, fill: uniform}", "{name: n, type: u64, value: N}"},
 			[]string{"using fast::axpy;"}, "what y holds before a launch"},

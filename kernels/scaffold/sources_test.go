@@ -328,6 +328,87 @@ void sh(int *o, const int *in, int n, int k) { }
 			"entry: sh\n",
 			"the value of k:",
 		}, nil},
+		{"switch.c", `/* kernel with switch */
+#ifndef USE_FAST
+#define USE_FAST 0
+#endif
+#if USE_FAST
+#ifndef CHUNK
+#define CHUNK 4
+#endif
+float fast_table[8];
+#endif
+void k(const float *restrict x, float *restrict y, const int n) {
+#if USE_FAST
+	for (int i = 0; i < n; i += CHUNK) y[i] = fast_table[0];
+#else
+	for (int i = 0; i < n; i++) y[i] = x[i];
+#endif
+}
+`, "", []string{
+			"look: init did not read what is compiled only where USE_FAST is not 0",
+		}, []string{"CHUNK: {"}},
+		{"map.cpp", `template <typename T> struct Op { static T apply(T a) { return a; } };
+template <typename T, template <typename> class F> void map(const T *x, T *y, int n) { for (int i = 0; i < n; i++) y[i] = F<T>::apply(x[i]); }
+`, "", []string{
+			`its template has the parameter "template <typename> class F", which is no type or number`,
+		}, nil},
+		{"special.cpp", `template <typename T> void f(const T *x, T *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; }
+template <> void f<double>(const double *x, double *y, int n) { y[0] = 0; }
+extern template void f<float>(const float *, float *, int);
+`, "", []string{
+			"its template is specialized (f<double>)",
+		}, nil},
+		{"vectors.c", `typedef float v4 __attribute__((vector_size(16)));
+typedef float vec[4];
+void f(const v4 *x, v4 *y, vec z, int n) { for (int i = 0; i < n; i++) y[i] = x[i] + z[0]; }
+`, "", []string{
+			`its argument "const v4 *x" has a type`,
+		}, nil},
+		{"pragma.c", `#ifdef _OPENMP
+#include <omp.h>
+#else
+#define omp_get_thread_num() 0
+#endif
+#ifndef NT
+#define NT 4
+#endif
+void f(const float *x, float *y, int n) {
+	_Pragma("omp parallel for")
+	for (int i = 0; i < n; i++) y[i] = x[i] + omp_get_thread_num() * 0;
+}
+`, "", []string{
+			`"-fopenmp"]`,
+		}, []string{"look: omp"}},
+		{"words.c", `#ifndef null
+#define null 0
+#endif
+#ifndef MODE
+#define MODE NULL
+#endif
+#ifndef YES
+#define YES true
+#endif
+void no(const float *null_x, float *y, int n, int N, int nN, float time) { for (int i = 0; i < n; i++) y[i] = null_x[i] + (MODE == 0) + YES + time + null; }
+`, "", []string{
+			`"null": {values: [0, 1], default: 0}`,
+			`MODE: {values: ["NULL"]`,
+			"{name: N, type: i32, value: 1} # look",
+		}, nil},
+		{"device.cu", `__device__ int counter;
+__device__ float table[256];
+__constant__ struct { int a; float b; } cfg;
+__managed__ float managed[4];
+__global__ void k(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) { atomicAdd(&counter, 1); y[i] = x[i] * table[i & 255] + cfg.b + managed[0]; }
+}
+`, "", []string{
+			"counter is written by",
+			"cfg stays as",
+			"managed stays as",
+			"symbol: table}",
+		}, nil},
 	} {
 		made, err := From("new", test.path, []byte(test.source), test.entry)
 		text := ""

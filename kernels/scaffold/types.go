@@ -96,7 +96,8 @@ func (u *unit) resolved(d declaration) (words []string, stars int, constant bool
 			words = append(words, t.text)
 		}
 	}
-	if at := slices.IndexFunc(u.aliases, func(a declaration) bool { return len(words) == 1 && a.name == words[0] }); at >= 0 {
+	at := slices.IndexFunc(u.aliases, func(a declaration) bool { return len(words) == 1 && a.name == words[0] })
+	if at >= 0 {
 		others := *u
 		others.aliases = slices.Concat(u.aliases[:at], u.aliases[at+1:])
 		more, further, fixed, unlike := others.resolved(u.aliases[at])

@@ -35,7 +35,9 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s: %d %v, want %d", source, got, ok, want)
 		}
 	}
-	largest := map[string]int64{"i": 9, "i % 4": 3, "i & 3": 3, "20 - i": -1, "i < 4 ? i : 4": 9, "f(i)": -1, "b[i]": -1, "i / i": -1, "i / 2": 4, "i +": -1, "1 / 0": -1, "08": -1, "x.i": -1}
+	largest := map[string]int64{"i": 9, "i % 4": 3, "i & 3": 3, "20 - i": -1, "i < 4 ? i : 4": 9,
+		"f(i)": -1, "b[i]": -1, "i / i": -1, "i / 2": 4,
+		"i +": -1, "1 / 0": -1, "08": -1, "x.i": -1}
 	for source, want := range largest {
 		nine := func(_ string, fixed, element bool) (int64, bool) { return 9, !fixed && !element }
 		got, ok := expression{tokens: scan(source), value: nine, largest: true}.evaluate()
@@ -69,7 +71,8 @@ func TestConditions(t *testing.T) {
 	u := preprocess("#if !defined A\n# define A 0x40\n#endif\n#ifndef B\n#define B (1 << 7)\n#endif\n#ifdef C\n#else\n"+
 		"#define C 128u\n#endif\n#ifndef A\n#define A 3\n#endif\n#ifndef D\n#define D \"d\"\n#endif\n#ifndef E\n"+
 		"#define E(x) x\n#endif\n#ifndef G\n#define G -1\n#endif\n#ifndef H\n#define H 2 * A\n#endif\nA B C D E G H", "a.c")
-	if got := fmt.Sprint(u.tuned(), u.unknownMacros()); got != "[{A 64  false} {B 128  false} {C 128  false} {G -1  false}] [D E H]" {
+	want := "[{A 64  false} {B 128  false} {C 128  false} {G -1  false}] [D E H]"
+	if got := fmt.Sprint(u.tuned(), u.unknownMacros()); got != want {
 		t.Error(got)
 	}
 }
@@ -121,7 +124,8 @@ last volatile int0`
 }
 
 func FuzzPreprocess(f *testing.F) {
-	f.Add("#ifndef A\n#define A(x, ...) x##__VA_ARGS__\n#endif\ntemplate <int N = (1 > 2)> void f(A(int, *) x) { for (;;) { } }")
+	f.Add("#ifndef A\n#define A(x, ...) x##__VA_ARGS__\n#endif\n" +
+		"template <int N = (1 > 2)> void f(A(int, *) x) { for (;;) { } }")
 	f.Add("#if defined A || B(1 ? 2 : 3)\nnamespace a { extern \"C\" { int (*p)(void), q[] = {1}; } }\n#elif 1\n#endif")
 	f.Add("#define A A B\n#define B A A A\nA [[x]] R\"(\" struct { int x; } y = {<<<}; } ) ] >")
 	f.Fuzz(func(t *testing.T, source string) {
