@@ -111,7 +111,8 @@ func (p *parser) template(space string) {
 		p.skip(";")
 		for i := start; i < p.at; i++ {
 			if textAt(p.tokens, i+1) == "<" {
-				p.instances[p.tokens[i].text] = append(p.instances[p.tokens[i].text], [2]int{begin.from, p.tokens[p.at-1].to + 1})
+				end := p.tokens[min(p.at, len(p.tokens)-1)].to
+				p.instances[p.tokens[i].text] = append(p.instances[p.tokens[i].text], [2]int{begin.from, end})
 			}
 		}
 		return

@@ -159,6 +159,9 @@ func (d *description) symbols(line func(string, ...any)) {
 		for _, size := range g.unknown {
 			look += d.todo("the size %s of %s", size, g.name)
 		}
+		if d.unit.defined["__cplusplus"] == nil && d.unit.calls(d.signature.name) {
+			look += d.todo("in %s %s takes %s, too, and is called without it", d.reference, d.signature.name, g.name)
+		}
 		content := "value: 1"
 		if g.shape != nil {
 			content = "shape: [" + strings.Join(g.shape, ", ") + "], fill: uniform"

@@ -219,11 +219,7 @@ type instance struct {
 // instancesOf are those that are called, launched or instantiated.
 func (u *unit) instancesOf(name string) (found []instance) {
 	for i, t := range u.tokens {
-		if t.text != name || textAt(u.tokens, i+1) != "<" {
-			continue
-		}
-		inside, next, ok := angles(u.tokens, i+1)
-		if after := textAt(u.tokens, next); ok && (after == "(" || after == "<<<") {
+		if inside, next, ok := angles(u.tokens, i+1); ok && t.text == name {
 			found = append(found, instance{inside, u.tokens[i+1].from, u.tokens[next-1].to})
 		}
 	}

@@ -107,19 +107,30 @@ func (d *description) plain() string {
 		text     string
 	}
 	var edits []edit
-	for _, g := range d.globals {
-		edits = append(edits, edit{d.closing.from, d.closing.from, ", " + g.declared})
+	beside, fixed := "", ""
+	if d.unit.defined["__cplusplus"] != nil {
+		beside = " = 0" // for the functions that call it without them
+	}
+	for _, t := range d.template {
+		if t.isType() {
+			fixed += fmt.Sprintf("typedef %s %s;\n", t.value, t.name)
+		} else {
+			fixed += fmt.Sprintf("constexpr %s %s = %s;\n", t.kind, t.name, t.value)
+		}
+	}
+	for _, other := range d.unit.declared {
+		if !other.function || other.name != d.signature.name || other.space != d.space || other.closing.macro != "" {
+			continue
+		}
+		if other.header[1] > 0 {
+			edits = append(edits, edit{other.header[0], other.header[1], fixed})
+		}
+		for _, g := range d.globals {
+			edits = append(edits, edit{other.closing.from, other.closing.from, ", " + g.declared + beside})
+		}
+		beside, fixed = "", ""
 	}
 	if len(d.template) > 0 {
-		var fixed strings.Builder
-		for _, t := range d.template {
-			if t.isType() {
-				fmt.Fprintf(&fixed, "typedef %s %s;\n", t.value, t.name)
-			} else {
-				fmt.Fprintf(&fixed, "constexpr %s %s = %s;\n", t.kind, t.name, t.value)
-			}
-		}
-		edits = append(edits, edit{d.header[0], d.header[1], fixed.String()})
 		for _, use := range d.unit.instancesOf(d.signature.name) {
 			edits = append(edits, edit{use.from, use.to, ""})
 		}
