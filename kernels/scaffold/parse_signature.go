@@ -171,11 +171,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 // templated is a parameter of a template. Its value is that of the first use, f<float, 8>, or its default, as far as
 // they are written out.
 func (u *unit) templated(name string, i int, d declaration) templated {
-	var kind []string
-	for _, t := range d.words {
-		kind = append(kind, t.text)
-	}
-	t := templated{name: d.name, kind: strings.Join(kind, " "), guessed: true}
+	t := templated{name: d.name, kind: join(d.words), guessed: true}
 	t.value = map[bool]string{true: "float", false: "1"}[t.isType()]
 	if t.kind == "bool" {
 		t.value = "false"

@@ -409,6 +409,41 @@ __global__ void k(const float *x, float *y, int n) {
 			"managed stays as",
 			"symbol: table}",
 		}, nil},
+		{"conv.cu", `__constant__ float taps[5];
+__constant__ int2 lim;
+template <int B> __global__ void conv(const float *x, float *y, int n);
+__global__ void plain(const float *x, float *y, int n);
+template <int B> __global__ void conv(const float *x, float *y, int n) { int i = blockIdx.x * B + threadIdx.x; if (i < n) y[i] = taps[i % 5] * x[i]; }
+__global__ void plain(const float *x, float *y, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) y[i] = taps[i % 5] * x[i]; }
+void run(const float *x, float *y, int n) { cudaFuncSetCacheConfig(conv<64>, cudaFuncCachePreferL1); conv<64><<<1, 64>>>(x, y, n); plain<<<1, 64>>>(x, y, n); }
+`, "conv", []string{
+			"constexpr int B = 64;\n __global__ void conv(const float *x, float *y, int n, const float taps[5] = 0);",
+			"int n, const float taps[5]) {",
+			"cudaFuncSetCacheConfig(conv, cuda",
+			"conv<<<1, 64>>>",
+			"symbol: taps}",
+		}, []string{"name: lim"}},
+		{"main.c", `float taps[5];
+void conv(const float *x, float *y, int n);
+void conv(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = taps[i % 5] * x[i]; }
+int main(void) { float x[1] = {0}, y[1]; conv(x, y, 1); return 0; }
+`, "", []string{
+			"look: in reference.c conv takes taps, too, and is called without it",
+		}, nil},
+		{"omp3.cpp", `#include <omp.h>
+float taps[5];
+namespace a { void conv(const float *x, float *y, int n);
+void conv(const float *x, float *y, int n) {
+	int t = omp_get_max_threads(); (void)t; omp_set_num_threads(2);
+#pragma omp parallel for
+	for (int i = 0; i < n; i++) y[i] = taps[i % 5] * x[i]; } }
+int main() { float x[1] = {0}, y[1]; a::conv(x, y, 1); return 0; }
+`, "", []string{
+			"#define omp_get_max_threads() 1\n#define omp_set_num_threads(n) ((void)(n))",
+			"int n, const float taps[5] = 0);",
+			"int n, const float taps[5]) {",
+			"using a::conv;",
+		}, nil},
 	} {
 		made, err := From("new", test.path, []byte(test.source), test.entry)
 		text := ""

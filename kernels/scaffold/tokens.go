@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // token is a word, a number, a text in quotes or a mark of C.
@@ -142,9 +144,5 @@ func index(tokens []token, text string) int {
 }
 
 func join(tokens []token) string {
-	var texts []string
-	for _, t := range tokens {
-		texts = append(texts, t.text)
-	}
-	return strings.Join(texts, " ")
+	return strings.Join(collect.Each(tokens, func(t token) string { return t.text }), " ")
 }
