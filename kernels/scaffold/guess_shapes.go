@@ -128,14 +128,19 @@ var mirrored = map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=
 
 // least is what a condition lets a name be at most: i < n, or i >= n where the source leaves then.
 func (r reach) least(name string, c condition) (least int64, ok bool) {
-	var parts [][]token
-	start := 0
-	for i, t := range append(slices.Clip(c.text), token{text: "&&"}) {
-		if t.text == "&&" || t.text == "||" {
-			parts, start = append(parts, c.text[start:i]), i+1
-		}
+	both, either := "&&", "||" // of what the source leaves by, either is not the case behind it
+	if c.leaves {
+		both, either = either, both
 	}
-	for _, part := range parts {
+	for start, i := 0, 0; i <= len(c.text); i++ {
+		if i < len(c.text) && c.text[i].text != both {
+			continue
+		}
+		part := c.text[start:i]
+		start = i + 1
+		if index(part, either) >= 0 {
+			continue
+		}
 		at := slices.IndexFunc(part, func(t token) bool { return mirrored[t.text] != "" })
 		if at < 0 {
 			continue

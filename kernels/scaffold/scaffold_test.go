@@ -384,7 +384,9 @@ func TestShapes(t *testing.T) {
 		"for (; i + 4 <= n; i += 4) for (int j = 0; j < 4; j++) y[i + j] = x[0] + (*x);": "x [1] false y [N] true",
 		"for (int i = 0; i < n; i++) for (int j = -m; j < m; j++) { int k = i + j; if (k >= 0 && k < n) y[i] += x[k]; }": "" +
 			"x [N] true y [N] true",
-		"for (int i = 0; i < n; i++) y[b[i]] = x[y[0]];": "x [] false y [256] true",
+		"int i = f(); if (i < n || m) y[i] = x[i]; if (i < m && i >= n) return;":           "x [] false y [] false",
+		"for (int i = 0; i < n; i++) y[i] = 1; for (int i = 0; m > i; i++) x[i] = i != n;": "x [M] true y [N] true",
+		"for (int i = 0; i < n; i++) y[b[i]] = x[y[0]];":                                   "x [] false y [256] true",
 	} {
 		made := description{signature: signature{declaration: declaration{body: scan(source)}, parameters: []parameter{
 			{name: "x", element: "f32", pointer: true}, {name: "y", element: "u32", pointer: true},
