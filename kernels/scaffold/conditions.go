@@ -33,7 +33,7 @@ type branch struct {
 }
 
 // mostExpanded bounds what macros become, which may double with each.
-const mostExpanded = 1 << 20
+const mostExpanded = 1 << 18
 
 // vectorHeader declares the vector instructions of x86.
 var vectorHeader = regexp.MustCompile(`^\w+intrin\.h$`)

@@ -2,8 +2,9 @@
 // description of a source that exists already.
 //
 // From a source it takes what stands there (the arguments of the entry function, the macros
-// that have a default) and proposes the rest. What it cannot know, it says: the manifest has a
-// comment at each such place, and [Folder] lists them.
+// that have a default) and proposes the rest. A source becomes tokens, those become what a
+// compiler would see, and that becomes declarations, which everything else reads. What it
+// cannot know, it says: the manifest has a comment at each such place, and [Folder] lists them.
 package scaffold
 
 import (
@@ -156,7 +157,7 @@ func (d *description) plain() string {
 
 // choose returns the function that is meant, and others that it may be. One that others call is less likely.
 func (u *unit) choose(entry, backend string) (s signature, rivals []string, err error) {
-	kind := "function that returns nothing (void) and is not static"
+	kind := "void function with external linkage"
 	if backend == kernels.CUDA {
 		kind = "__global__ function"
 	}
