@@ -291,6 +291,7 @@ var trialSizes = []int64{319993, 159979, 79979, 39989, 19997, 9973, 4999}
 // findShapes notes the shape of each array, as far as the indices of the source tell, and which integers are sizes.
 func (d *description) findShapes() {
 	var sizes []factor
+	var names []string
 	r := &reach{body: d.body, known: map[string]int64{}, bytes: map[string]bool{}}
 	r.read()
 	for _, m := range d.macros {
@@ -303,7 +304,7 @@ func (d *description) findShapes() {
 		r.bytes[p.name] = p.pointer && p.element == "u8"
 		if p.isSize() && len(sizes) < len(trialSizes) {
 			r.known[p.name] = trialSizes[len(sizes)]
-			sizes = append(sizes, factor{d.dimension(p), r.known[p.name]})
+			sizes, names = append(sizes, factor{d.dimension(p), r.known[p.name]}), append(names, p.name)
 		}
 	}
 	used := r.used
@@ -346,5 +347,33 @@ func (d *description) findShapes() {
 	unclear := slices.ContainsFunc(d.parameters, func(p parameter) bool { return p.pointer && p.shape == nil })
 	for i, p := range d.parameters {
 		d.parameters[i].bounds, d.parameters[i].maybe = r.used[p.name], unclear && !shifted[p.name]
+	}
+	d.turnSizes(r, names, sizes)
+}
+
+// turnSizes looks at the shapes with the last size the largest: of an array that one loop walks to n and another to m
+// the shape depended on which is larger. A filter stays smaller than its image.
+func (d *description) turnSizes(r *reach, names []string, sizes []factor) {
+	if len(d.within()) > 0 {
+		return
+	}
+	for i, j := 0, len(sizes)-1; i < j; i, j = i+1, j-1 {
+		sizes[i].value, sizes[j].value = sizes[j].value, sizes[i].value
+	}
+	for i, name := range names {
+		r.known[name] = sizes[i].value
+	}
+	values := map[string]int64{}
+	for _, f := range factors(sizes) {
+		values[f.text] = f.value
+	}
+	for i, p := range d.parameters {
+		product := int64(1)
+		for _, text := range p.shape {
+			product *= values[text]
+		}
+		if extent, _ := r.extent(p.name); p.exact && product > 0 && extent != product {
+			d.parameters[i].exact = false
+		}
 	}
 }

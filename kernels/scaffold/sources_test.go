@@ -108,6 +108,7 @@ void k(const float *x, float *y, int n, int N) { for (int i = 0; i < n; i += T) 
 `, "", []string{
 			"T: {values: [2, 4, 8, 16, 32], default: 8}",
 			"small: {N: 4096, N_: 4096}",
+			"look: the shape of x: only some", "the shape of y: only some",
 			"{name: N, type: i32, value: N_}",
 		}, []string{"default: 16"}},
 		{"shared.cu", `template <int BLOCK> __global__ void reduce(const float *__restrict__ in, float *__restrict__ out, int n) {
