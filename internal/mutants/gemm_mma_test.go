@@ -6,7 +6,11 @@ import "pawl/kernels"
 const (
 	mmaWait = "    wait_copies<STAGES - 2>();\n"
 	mmaSync = mmaWait + "    __syncthreads();\n"
-	mmaLoad = "    UNROLL for (int m = 0; m < ROW_TILES; m++)\n        load_matrices("
+	mmaLoad = "        UNROLL for (int m = 0; m < ROW_TILES; m++)\n            load_rows(to, m);\n"
+	// What is multiplied, and what a row has left in a stage.
+	mmaStep = "        multiply(sums, operands[AHEAD ? step % 2 : 0], operands[(step + 1) % 2], last ? Source(next, 0) :" +
+		" Source(stage, step + 1));\n"
+	mmaInside = "inside = ahead.stage * K_BYTES + chunk * 16 < problem.row_bytes ? 16 : 0;"
 )
 
 var gemmMMA = on(kernels.CUDA, "gemm_mma", []Mutant{
@@ -14,13 +18,12 @@ var gemmMMA = on(kernels.CUDA, "gemm_mma", []Mutant{
 	{Name: "last stage", What: "leaves out the columns of A and B that are no whole stage",
 		Old: "(row_bytes + K_BYTES - 1) / K_BYTES};", New: "max(row_bytes / K_BYTES, 1)};"},
 	{Name: "columns beyond K", What: "reads the next row where a row ends inside a stage",
-		Old: "along < problem.row_bytes ? 16 : 0", New: "16", End: "start = min(along, problem.row_bytes - 16);",
-		NewEnd: "start = along;"},
+		Old: mmaInside, New: "inside = 16;"},
 	{Name: "last columns again", What: "takes the last columns again where a row ends inside a stage",
-		Old: "along < problem.row_bytes ? 16 : 0", New: "16"},
+		Old: mmaInside, New: "inside = 16, back = max(ahead.stage * K_BYTES + chunk * 16 + 16 - problem.row_bytes, 0);",
+		End: "ahead.rows[i], inside);", NewEnd: "ahead.rows[i] - back, inside);"},
 	{Name: "last step of a stage", What: "leaves out the last 32 bytes of every stage",
-		Old: "        multiply(sums, operands[AHEAD ? step % 2 : 0]);\n",
-		New: "        if (step < STEPS - 1)\n            multiply(sums, operands[AHEAD ? step % 2 : 0]);\n"},
+		Old: mmaStep, New: "        if (!last)\n    " + mmaStep},
 	{Name: "last copies of a part", What: "does not copy the last rows of a part",
 		Old: "i < (part + 1) * COPIES / PARTS; i++)", New: "i < (part + 1) * (COPIES - 1) / PARTS; i++)"},
 	{Name: "last band", What: "takes the last band of tiles for one of the whole height", At: "GROUP=8",
@@ -40,8 +43,8 @@ var gemmMMA = on(kernels.CUDA, "gemm_mma", []Mutant{
 		Name: "the same tile ahead",
 		What: "fetches the first stages of the tile that it is at for those of the next",
 		At:   "WORKERS=108",
-		Old:  "            tile = tile_at(problem, number);\n",
-		New:  "            stage = 0;\n",
+		Old:  "        number += gridDim.x;\n        begin(problem);\n",
+		New:  "        number += gridDim.x;\n        a -= problem.stages * K_BYTES, b -= problem.stages * K_BYTES;\n",
 	},
 	{Name: "neighbor ahead", What: "fetches the next tile of another block", At: "WORKERS=108",
 		Old: "        stage = 0;\n        number += gridDim.x;\n", New: "        stage = 0;\n        number += 1;\n"},
@@ -106,13 +109,13 @@ var gemmMMA = on(kernels.CUDA, "gemm_mma", []Mutant{
 	{Name: "waits for one too few", What: "waits for the stage before the one it needs",
 		Old: "wait_copies<STAGES - 2>();", New: "wait_copies<STAGES - 1>();"},
 	{Name: "no barrier", What: "copies over a stage that other warps still read",
-		Old: mmaSync, New: mmaWait, End: mmaLoad, NewEnd: "    " + late("warp == 1", mmaLoad)},
+		Old: mmaSync, New: mmaWait, End: mmaLoad, NewEnd: "    " + late("threadIdx.x / 32 == 1", mmaLoad)},
 	{Name: "stale stage", What: "copies over the stage that is being read",
 		Old: "at, next, before);", New: "at, next, at);"},
 	{Name: "the stage before", What: "multiplies with the stage before, which is being filled",
 		Old: "ahead, at, next, before);", New: "ahead, before, next, before);"},
 	{Name: "the same stage ahead", What: "begins a stage with what the one before began with", At: "AHEAD=true",
-		Old: "load(operands[0], next, 0);", New: "load(operands[0], stage, 0);"},
+		Old: "last ? Source(next, 0)", New: "last ? Source(stage, 0)"},
 	{Name: "operands ahead", What: "overwrites what is multiplied with what comes next", At: "AHEAD=true",
-		Old: "load(operands[(step + 1) % 2], stage, step + 1);", New: "load(operands[step % 2], stage, step + 1);"},
+		Old: "operands[(step + 1) % 2], last", New: "operands[AHEAD ? step % 2 : 1], last"},
 })

@@ -13,7 +13,7 @@
  *     this one is finished and stored.
  *  3. A warp reads its rows of A and B from there as 8 x 8 matrices and multiplies
  *     32 bytes of every row at a time into registers. With AHEAD it reads the next
- *     32 bytes before it multiplies these.
+ *     32 bytes between the products of these.
  *  4. The sums are rounded and stored from the registers.
  *
  * Everything before the product is counted in bytes, because 32 bytes of a row lie the
@@ -90,7 +90,7 @@ INLINE void load_matrices(unsigned &a, unsigned &b, unsigned &c, unsigned &d, un
 /* multiply_add adds the product of 16 rows of A and 8 rows of B to sum. */
 INLINE void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2])
 {
-    asm("mma.sync.aligned." TYPES "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned." TYPES "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
@@ -142,19 +142,36 @@ INLINE Tile tile_at(const Problem &problem, int number)
     return {(first + within % height) * BLOCK_M, within / height * BLOCK_N};
 }
 
-/* Where copying is: some stages ahead of the products, perhaps in the next tile. */
+/* Where copying is: some stages ahead of the products, perhaps in the next tile. What is the same for
+ * all threads is kept apart from what is not, and what changes with a tile from what changes with a
+ * stage: every instruction of a copy takes time from the products. */
 struct Ahead {
-    Tile tile;
+    const char *a, *b;      /* the first rows of the tile, at the stage */
+    unsigned rows[COPIES];  /* how far behind them lies what this thread copies */
     int number, stage;
+    __device__ __forceinline__ Ahead(const Problem &problem) : number(blockIdx.x), stage(0) { begin(problem); }
     __device__ __forceinline__ bool more(const Problem &problem) const { return number < problem.rows * problem.columns; }
+    __device__ __forceinline__ void begin(const Problem &problem)
+    {
+        if (!more(problem))
+            return;
+        const Tile tile = tile_at(problem, number);
+        a = problem.a + (size_t)tile.row * problem.row_bytes;
+        b = problem.b + (size_t)tile.column * problem.row_bytes;
+        UNROLL for (int i = 0; i < COPIES; i++) {
+            const int last = i < A_COPIES ? problem.M - 1 - tile.row : problem.N - 1 - tile.column;
+            const int row = threadIdx.x / CHUNKS + (i < A_COPIES ? i : i - A_COPIES) * COPY_ROWS;
+            rows[i] = min(row, last) * problem.row_bytes + threadIdx.x % CHUNKS * 16;
+        }
+    }
     __device__ __forceinline__ void next(const Problem &problem)
     {
+        a += K_BYTES, b += K_BYTES;
         if (++stage < problem.stages)
             return;
         stage = 0;
         number += gridDim.x;
-        if (more(problem))
-            tile = tile_at(problem, number);
+        begin(problem);
     }
 };
 
@@ -162,38 +179,52 @@ struct Ahead {
  * the products of another stage do not hold them up. */
 INLINE void fetch(const Problem &problem, const Ahead &ahead, unsigned to, int part)
 {
-    const int chunk = threadIdx.x % CHUNKS, along = ahead.stage * K_BYTES + chunk * 16;
-    const int inside = along < problem.row_bytes ? 16 : 0, start = min(along, problem.row_bytes - 16);
+    const int chunk = threadIdx.x % CHUNKS, inside = ahead.stage * K_BYTES + chunk * 16 < problem.row_bytes ? 16 : 0;
     const unsigned place = to + swizzled(threadIdx.x / CHUNKS, chunk);
-    int row = threadIdx.x / CHUNKS;
-    /* Not known to the compiler, which would keep all addresses in registers. */
-    asm volatile("" : "+r"(row));
     UNROLL for (int i = part * COPIES / PARTS; i < (part + 1) * COPIES / PARTS; i++) {
         const bool of_a = i < A_COPIES;
         const int within = (of_a ? i : i - A_COPIES) * COPY_ROWS;
-        const unsigned at = of_a ? min(ahead.tile.row + row + within, problem.M - 1) : min(ahead.tile.column + row + within, problem.N - 1);
-        const char *from = (of_a ? problem.a : problem.b) + start + (size_t)at * (unsigned)problem.row_bytes;
-        copy_async(place + (of_a ? 0 : A_BYTES) + within * K_BYTES, from, inside);
+        copy_async(place + (of_a ? 0 : A_BYTES) + within * K_BYTES, (of_a ? ahead.a : ahead.b) + ahead.rows[i], inside);
     }
 }
 
-/* load reads what the warp multiplies in one step from a stage. */
-INLINE void load(Operands &to, unsigned stage, int step)
-{
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const unsigned a = stage + (warp / WARPS_N * WARP_ROWS * K_BYTES + swizzled(lane % 16, lane / 16) ^ step * STEP_BYTES);
-    const unsigned b = stage + A_BYTES + (warp % WARPS_N * WARP_COLUMNS * K_BYTES + swizzled(lane % 8 + lane / 16 * 8, lane / 8 % 2) ^ step * STEP_BYTES);
-    UNROLL for (int m = 0; m < ROW_TILES; m++)
+/* Where the warp reads what it multiplies in a step of a stage, and how. */
+struct Source {
+    unsigned a, b;
+    __device__ __forceinline__ Source(unsigned stage, int step)
+    {
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        a = stage + (warp / WARPS_N * WARP_ROWS * K_BYTES + swizzled(lane % 16, lane / 16) ^ step * STEP_BYTES);
+        b = stage + A_BYTES + (warp % WARPS_N * WARP_COLUMNS * K_BYTES + swizzled(lane % 8 + lane / 16 * 8, lane / 8 % 2) ^ step * STEP_BYTES);
+    }
+    __device__ __forceinline__ void load_rows(Operands &to, int m) const
+    {
         load_matrices(to.a[m][0], to.a[m][1], to.a[m][2], to.a[m][3], a + m * 16 * K_BYTES);
-    UNROLL for (int n = 0; n < COLUMN_TILES; n += 2)
+    }
+    __device__ __forceinline__ void load_columns(Operands &to, int n) const
+    {
         load_matrices(to.b[n][0], to.b[n][1], to.b[n + 1][0], to.b[n + 1][1], b + n * 8 * K_BYTES);
-}
+    }
+    __device__ __forceinline__ void load(Operands &to) const
+    {
+        UNROLL for (int m = 0; m < ROW_TILES; m++)
+            load_rows(to, m);
+        UNROLL for (int n = 0; n < COLUMN_TILES; n += 2)
+            load_columns(to, n);
+    }
+};
 
-INLINE void multiply(Sums &sums, const Operands &operands)
+/* multiply adds a step. With AHEAD what comes next is read in between, not all at once. */
+INLINE void multiply(Sums &sums, const Operands &operands, Operands &ahead, const Source &source)
 {
     UNROLL for (int m = 0; m < ROW_TILES; m++)
         UNROLL for (int i = 0; i < COLUMN_TILES; i++) {
             const int n = m % 2 ? COLUMN_TILES - 1 - i : i; /* there and back: what was used last is used again */
+            const int done = m * COLUMN_TILES + i;
+            if (AHEAD && i == 0)
+                source.load_rows(ahead, m);
+            if (AHEAD && done % (2 * ROW_TILES) == ROW_TILES)
+                source.load_columns(ahead, done / (2 * ROW_TILES) * 2);
             multiply_add(sums.tile[m][n], operands.a[m], operands.b[n]);
         }
 }
@@ -224,19 +255,16 @@ INLINE void use(Sums &sums, Operands (&operands)[2], const Problem &problem, Ahe
     if (!AHEAD)
         arrived();
     UNROLL for (int step = 0; step < STEPS; step++) {
-        if (step == STEPS - 1)
+        const bool last = step == STEPS - 1;
+        if (last)
             commit_copies(); /* behind the end the group is empty, and waiting goes on counting */
-        if (AHEAD && step == STEPS - 1)
+        if (AHEAD && last)
             arrived();
         if (!AHEAD)
-            load(operands[0], stage, step);
-        else if (step < STEPS - 1)
-            load(operands[(step + 1) % 2], stage, step + 1);
-        else
-            load(operands[0], next, 0);
+            Source(stage, step).load(operands[0]);
         if (step < PARTS && more)
             fetch(problem, ahead, before, step);
-        multiply(sums, operands[AHEAD ? step % 2 : 0]);
+        multiply(sums, operands[AHEAD ? step % 2 : 0], operands[(step + 1) % 2], last ? Source(next, 0) : Source(stage, step + 1));
     }
     ahead.next(problem);
 }
@@ -268,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const unsigned places = shared_address(memory), end = places + STAGES * STAGE_BYTES;
     const int row_bytes = FP8 ? K : 2 * K;
     const Problem problem = {a, b, M, N, row_bytes, (M + BLOCK_M - 1) / BLOCK_M, (N + BLOCK_N - 1) / BLOCK_N, (row_bytes + K_BYTES - 1) / K_BYTES};
-    Ahead ahead = {tile_at(problem, blockIdx.x), (int)blockIdx.x, 0};
+    Ahead ahead(problem);
     UNROLL for (int stage = 0; stage < STAGES - 1; stage++) {
         if (ahead.more(problem))
             UNROLL for (int part = 0; part < PARTS; part++)
@@ -279,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     Operands operands[2];
     if (AHEAD) {
         arrived();
-        load(operands[0], places, 0);
+        Source(places, 0).load(operands[0]);
     }
     unsigned at = places, before = end - STAGE_BYTES;
     for (int number = blockIdx.x; number < problem.rows * problem.columns; number += gridDim.x) {
