@@ -27,7 +27,8 @@
  *
  * With TRUST_MAX scores are compared in the first tile of an item only: see
  * weigh_trusting. That is right for any input, and fast where no later score is
- * larger by 12 powers of two, which is nearly everywhere.
+ * larger by 12 powers of two, which is nearly everywhere. With KEEP_MAX the first tile
+ * of an item trusts what the rows of the item before had.
  *
  * Products of fp8 want both operands along the sum: values must lie with their keys in a
  * row, and lie in memory with their columns in one. So with FP8 the other three warps of
@@ -106,8 +107,9 @@ constexpr float TRUSTED_EXPONENT = FP8 ? 8.8f : 12;
 constexpr float GROWTH = FP8 ? 4 : 8;
 
 /* The weight of the largest score, as a power of two. Numbers of fp8 end at 2^-9: the larger
- * the largest weight, the more of the small ones are left, as long as there is room to grow. */
-constexpr float TOP = !FP8 ? 0 : TRUST_MAX || LAZY_RESCALE ? 4 : 8;
+ * the largest weight, the more of the small ones are left, as long as there is room to grow.
+ * With KEEP_MAX the next rows may have larger scores or smaller ones. */
+constexpr float TOP = KEEP_MAX ? 6 : !FP8 ? 0 : TRUST_MAX || LAZY_RESCALE ? 4 : 8;
 
 constexpr int HEAD_STEPS = HEAD_DIM * INPUT_BYTES / 32;
 constexpr int KEY_STEPS = BLOCK_N * INPUT_BYTES / 32;
@@ -141,6 +143,7 @@ static_assert(OVERLAP == 1 || CHAINS == 1, "two chains are never in step");
 static_assert(OVERLAP != 3 || !QUERY_REGISTERS, "queries are read where they lie");
 static_assert(!MIX_EARLY || (OVERLAP == 0 && HEAD_DIM == 64), "only in steps; ones are the second panel of values");
 static_assert(!MIX_EARLY || !SHARED_WEIGHTS, "weights are in registers");
+static_assert(!KEEP_MAX || (TRUST_MAX && !FP8), "what is kept is trusted; fp8 has no room for it");
 static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
 
 /* A copy engine's descriptor of a tensor, made by the driver. */
@@ -681,18 +684,30 @@ INLINE void weigh_steps(Chain &chain, int first)
         chain.scores[i] = weight_of(chain.scores[i], i);
 }
 
-/* find_exponents turns scores into the exponents of their weights, in place, and those of the first
- * steps into weights: the answer is not ready before. It returns whether none is too large. Positive
- * numbers compare like integers, of which three are compared at a time; no number is larger than all. */
-INLINE bool find_exponents(Chain &chain, float scale)
+/* rows_reach says whether each row does in one of its four lanes. */
+INLINE bool rows_reach(bool upper, bool lower)
 {
-    int most[2] = {}; /* a single chain of comparisons would be late */
+    unsigned a = __ballot_sync(0xffffffffu, upper), b = __ballot_sync(0xffffffffu, lower);
+
+    a |= a >> 1, b |= b >> 1;
+    return ((a | a >> 2) & (b | b >> 2) & 0x11111111u) == 0x11111111u;
+}
+
+/* find_exponents turns scores into the exponents of their weights, in place, and those of the first
+ * steps into weights: the answer is not ready before. It returns whether none is too large and, where
+ * the maximum was kept, each row has one that is not too small. Positive numbers compare like integers,
+ * of which three are compared at a time; no number is larger than all. */
+INLINE bool find_exponents(Chain &chain, float scale, bool kept)
+{
+    int most[2] = {}; /* of each row */
 
     UNROLL for (int i = 0; i < SCORES; i++)
         chain.scores[i] = exponent(chain, scale, i);
     UNROLL for (int i = 0; i < SCORES; i += 2)
         most[i / 2 % 2] = __vimax3_s32(most[i / 2 % 2], __float_as_int(chain.scores[i]), __float_as_int(chain.scores[i + 1]));
     weigh_steps(chain, 0);
+    if (kept && !rows_reach(most[0] > 0, most[1] > 0))
+        return false;
     return !__any_sync(0xffffffffu, max(most[0], most[1]) > __float_as_int(TRUSTED_EXPONENT));
 }
 
@@ -718,8 +733,9 @@ INLINE void weigh(Chain &chain, float scale)
 /* weigh_trusting weighs as if no score were much larger than the largest one of the
  * first tile, and says whether that was right: no weight is larger than their sum,
  * which is needed anyway. That saves the comparisons, and the exponentials need not
- * wait for all scores. Otherwise the scores are lost and nothing else has changed. */
-INLINE bool weigh_trusting(Chain &chain, float scale)
+ * wait for all scores. Otherwise the scores are lost and nothing else has changed. Where
+ * the maximum was kept, sums begin, and must not be too small. */
+INLINE bool weigh_trusting(Chain &chain, float scale, bool kept)
 {
     float sum[4];
 
@@ -732,6 +748,11 @@ INLINE bool weigh_trusting(Chain &chain, float scale)
     /* The comparison fails for a sum that is no number. */
     if (__any_sync(0xffffffffu, !(sum[0] <= TRUSTED) || !(sum[2] <= TRUSTED)))
         return false;
+    if (kept) {
+        if (!rows_reach(sum[0] >= 1, sum[2] >= 1))
+            return false;
+        chain.sum[0] = 0, chain.sum[1] = 0;
+    }
     chain.sum[0] += sum[0], chain.sum[1] += sum[2];
     return true;
 }
@@ -963,11 +984,13 @@ struct Consumer {
     {
         const bool masked = (tile + 1) * BLOCK_N > (problem.causal ? smaller(problem.S, row + 1) : problem.S);
 
+        const bool kept = KEEP_MAX && tile == 0 && walk.turn > 0;
+
         rescale = false;
         if (masked)
             mask(chain, tile * BLOCK_N, row + thread_row, problem);
-        if (TRUST_MAX && tile > 0) {
-            if (MIX_EARLY ? __builtin_expect(find_exponents(chain, scale), 1) : weigh_trusting(chain, scale))
+        if (TRUST_MAX && (tile > 0 || kept)) {
+            if (MIX_EARLY ? __builtin_expect(find_exponents(chain, scale, kept), 1) : weigh_trusting(chain, scale, kept))
                 return;
             score_again(chain, queries, keys);
             if (masked)
@@ -977,7 +1000,7 @@ struct Consumer {
         if (IN_STEPS && rescale)
             rescale_results(chain, factor);
         if (MIX_EARLY)
-            find_exponents(chain, scale);
+            find_exponents(chain, scale, false);
         else
             weigh(chain, scale);
     }
@@ -1293,8 +1316,11 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
     consumer.walk.turn = 0;
     if (!consumer.walk.start(problem, group))
         return;
-    UNROLL for (int c = 0; c < CHAINS; c++)
+    UNROLL for (int c = 0; c < CHAINS; c++) {
         chain[c].weights_at = shared + WEIGHTS_AT + (group * CHAINS + c) * WEIGHT_PANELS * CHAIN_PANEL;
+        if (KEEP_MAX)
+            chain[c].largest[0] = chain[c].largest[1] = 0; /* kept where the first item has no rows */
+    }
     if (group == CONSUMERS - 1)
         consumer.end_turn(); /* the first may begin */
     if (OVERLAP == 0)
