@@ -97,6 +97,7 @@ for part in "$@"; do
         timed sanitizer.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --sanitizer --shape "${small[$kernel]}"
       done
       timed sanitizer.log "$pawl" fuzz attention_hopper --workload training_512_bf16 --at "$hopper" --sanitizer --shape B=1,H=4,HK=2,S=131
+      timed sanitizer.log "$pawl" fuzz attention_hopper --at "${hopper/PINGPONG/MIX_EARLY},KEEP_MAX=true" --sanitizer --shape B=2,H=140,HK=70,S=131
       timed sanitizer.log "$pawl" fuzz attention_hopper --at "$hopper,SHARED_WEIGHTS=true" --sanitizer --shape B=1,H=4,HK=2,S=131
       timed sanitizer.log "$pawl" fuzz attention_hopper --workload wide_2048_fp8 --sanitizer --shape B=1,H=4,HK=2,S=131
       for kernel in gemm gemm_mma; do
@@ -124,14 +125,14 @@ for part in "$@"; do
       short=CONSUMERS=2,BLOCKS=2,BLOCK_N=64,STAGES=2,WORKERS=132,TRUST_MAX=true
       against() { timed rivals.log "$pawl" rivals "$1" --workload "$2" --at "$3" --results "$out/rivals-$1-$2.json"; }
       unrolled=CONSUMERS=4,BLOCK_N=64,STAGES=4,QUERY_PLACES=2,TILES_UNROLLED=2,WORKERS=128,PRODUCER_REGISTERS=3,TRUST_MAX=true,MIX_EARLY=true
-      for workload in training_512 training_512_bf16; do against attention_hopper $workload $unrolled; done
-      for workload in context_1024 context_2048; do against attention_hopper $workload $hopper; done
+      for workload in training_512 training_512_bf16; do against attention_hopper $workload $unrolled,KEEP_MAX=true; done
+      for workload in context_1024 context_2048; do against attention_hopper $workload "${unrolled/STAGES=4/STAGES=8},KEEP_MAX=true"; done
       against attention_hopper training_512_causal "${unrolled/STAGES=4/STAGES=6}"
       against attention_hopper small_448 $short,MIX_EARLY=true
       against attention_hopper context_4096_causal "${hopper/QUERY_PLACES=2/QUERY_PLACES=1}"
-      against attention_hopper large_640 "${short/BLOCK_N=64/BLOCK_N=80}"
+      against attention_hopper large_640 "${short/BLOCK_N=64/BLOCK_N=80},KEEP_MAX=true"
       for workload in wide_2048 wide_2048_bf16 grouped_2048_causal_bf16; do
-        against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,WORKERS=128,TRUST_MAX=true
+        against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,WORKERS=128,TRUST_MAX=true,KEEP_MAX=true
       done
       fp8=CONSUMERS=3,BLOCK_N=96,STAGES=3,QUERY_PLACES=2,TILES_UNROLLED=2,WORKERS=128,PRODUCER_REGISTERS=7,TRUST_MAX=true
       against attention_hopper wide_2048_fp8 $fp8
