@@ -25,9 +25,8 @@ func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.
 		fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
 	}
 	writeSymbols(&text, k, in, steps)
-	if in == languageCPlusPlus &&
-		slices.ContainsFunc(k.Arguments, func(a arguments.Argument) bool { return a.Lanes > 1 }) {
-		text.WriteString(anyPointer)
+	if in == languageCPlusPlus {
+		writePointers(&text, k.Arguments)
 	}
 	check := "_Static_assert"
 	if in == languageCPlusPlus {
@@ -68,13 +67,44 @@ func writePrototypes(text *strings.Builder, k *kernels.Kernel, steps []kernels.S
 }
 
 // anyPointer becomes a pointer to whatever structure the function takes, which C does by itself.
-const anyPointer = `namespace {
-struct PawlPointer {
-	void *to;
-	template <class T> operator T *() const { return static_cast<T *>(to); }
-};
+const anyPointer = "template <class T> operator T *() const { return static_cast<T *>(to); }"
+
+// pointersTo are the types of C++ that an element may have in a source, beside the one that the manifest means: C takes
+// a pointer to either, C++ does not.
+var pointersTo = map[string][]string{
+	"i8": {"signed char", "char"}, "u8": {"unsigned char", "char", "bool"},
+	"i64": {"long", "long long"}, "u64": {"unsigned long", "unsigned long long"},
 }
-`
+
+// writePointers declares what becomes a pointer to any of these types.
+func writePointers(text *strings.Builder, all arguments.List) {
+	written := map[string]bool{}
+	for _, a := range all {
+		name := pointerName(a)
+		if name == "" || written[name] {
+			continue
+		}
+		written[name] = true
+		conversions := anyPointer
+		if a.Lanes == 1 {
+			conversions = strings.Join(collect.Each(pointersTo[a.Element.Name], func(kind string) string {
+				return fmt.Sprintf("operator %[1]s *() const { return static_cast<%[1]s *>(to); }", kind)
+			}), " ")
+		}
+		fmt.Fprintf(text, "namespace { struct %s { void *to; %s }; }\n", name, conversions)
+	}
+}
+
+// pointerName is what an argument is handed to a function of C++ as, empty for a plain pointer.
+func pointerName(a arguments.Argument) string {
+	switch {
+	case a.Lanes > 1:
+		return "PawlPointer"
+	case pointersTo[a.Element.Name] != nil:
+		return "PawlPointer_" + a.Element.Name
+	}
+	return ""
+}
 
 // pass is how an argument is handed to a function.
 func pass(a arguments.Argument, i int, in language) string {
@@ -87,8 +117,8 @@ func pass(a arguments.Argument, i int, in language) string {
 		return fmt.Sprintf("*(const %s *)arguments[%d]", a.CType, i)
 	case a.Value != nil:
 		return fmt.Sprintf("*(%s *)arguments[%d]", a.Element.C, i)
-	case a.Lanes > 1 && in == languageCPlusPlus:
-		return fmt.Sprintf("PawlPointer{arguments[%d]}", i)
+	case in == languageCPlusPlus && pointerName(a) != "":
+		return fmt.Sprintf("%s{arguments[%d]}", pointerName(a), i)
 	case a.Lanes > 1:
 		return fmt.Sprintf("(%svoid *)arguments[%d]", qualifier, i)
 	}
