@@ -193,8 +193,8 @@ func firstMismatch(result worker.Result, special bool) (*worker.Comparison, erro
 	for _, c := range result.Comparisons {
 		switch {
 		case c.Undefined > 0 && !special:
-			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken, or does "+
-				"not write them; is the shape of %s too large?", c.Undefined, c.Argument, c.Argument)
+			return nil, &ReferenceError{fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is "+
+				"broken, or does not write them; is the shape of %s too large?", c.Undefined, c.Argument, c.Argument)}
 		case c.Bad > 0:
 			return &c, nil
 		}

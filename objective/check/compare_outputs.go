@@ -38,11 +38,12 @@ func compare(argument arguments.Argument, got, want []byte, tolerance arguments.
 		x, reference := argument.Element.Load(got[i*size:]), argument.Element.Load(want[i*size:])
 		finite := !math.IsNaN(reference) && !math.IsInf(reference, 0)
 		if !special && argument.Element.Float && unwritten(want[i*size:][:size]) {
-			return nil, fmt.Errorf("the reference does not write %s[%d]: is the shape of %s too large?", argument.Name, i,
-				argument.Name)
+			return nil, &ReferenceError{fmt.Errorf("the reference does not write %s[%d]: is the shape of %s too large?",
+				argument.Name, i, argument.Name)}
 		}
 		if !finite && !special {
-			return nil, fmt.Errorf("the reference gives %v for %s[%d]: the oracle is broken", reference, argument.Name, i)
+			return nil, &ReferenceError{fmt.Errorf("the reference gives %v for %s[%d]: the oracle is broken", reference,
+				argument.Name, i)}
 		}
 		deviation, allowed := math.Abs(x-reference), tolerance.Absolute+tolerance.Relative*math.Abs(reference)
 		if !argument.Element.Float {

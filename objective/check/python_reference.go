@@ -105,7 +105,7 @@ func (o *Oracle) ask(q question, bindings []arguments.Binding) *asked {
 	o.asking.Go(func() {
 		defer close(a.done)
 		if a.entry, a.err = o.python.answer(o.open, o.kernel, q, bindings); a.err != nil {
-			a.err = fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, q.place(), a.err)
+			a.err = &ReferenceError{fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, q.place(), a.err)}
 		}
 	})
 	return a

@@ -83,7 +83,7 @@ func (o *Oracle) Ready(ctx context.Context, point space.Point) (err error) {
 			panic("check: a reference in Python without a Python")
 		}
 	} else if built, err = o.buildReference(ctx, given); err != nil {
-		return fmt.Errorf("reference of %s: %w", o.kernel.Name, err)
+		return &ReferenceError{fmt.Errorf("reference of %s: %w", o.kernel.Name, err)}
 	}
 	o.references[given] = built
 	return nil
@@ -95,6 +95,11 @@ func (o *Oracle) Reference(point space.Point) Module {
 	defer o.mu.Unlock()
 	return o.references[o.kernel.ReferencePoint(point)]
 }
+
+// ReferenceError says that the reference itself does not compile or run: without an oracle nothing can be judged.
+type ReferenceError struct{ error }
+
+func (e *ReferenceError) Unwrap() error { return e.error }
 
 // question is a case at a point, as far as the right answer depends on it.
 type question struct {
@@ -170,7 +175,8 @@ func (o *Oracle) refer(ctx context.Context, command worker.Command, q question,
 		return splitOutputs(entry.Path, bindings)
 	default:
 		if outputs, err = o.compute(ctx, command, o.references[q.given], q.Case, bindings); err != nil {
-			err = fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err, rangeAdvice(o.kernel))
+			err = &ReferenceError{fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err,
+				rangeAdvice(o.kernel))}
 		}
 	}
 	return outputs, err
@@ -180,7 +186,7 @@ func (o *Oracle) refer(ctx context.Context, command worker.Command, q question,
 // have taken any integer for an index.
 func rangeAdvice(k *kernels.Kernel) string {
 	for _, a := range k.Arguments {
-		if a.DrawnFromAll() {
+		if a.DrawnFromAll() && a.Element.Size > 1 { // a table for bytes has room for all
 			return fmt.Sprintf("; %s is drawn from all of %s: if it is an index, state its range in the manifest, such as "+
 				"[0, N - 1]", a.Name, a.Element.Name)
 		}

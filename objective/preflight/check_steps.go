@@ -126,7 +126,7 @@ const wrong = "pawl fuzz shrinks this to the smallest shape that fails. If every
 func (t *trial) small(ctx context.Context) (Step, error) {
 	finding, err := t.bench.Evaluator.Tester.TryQuick(ctx, t.prepared)
 	if err != nil {
-		return Step{}, err
+		return unjudged(err)
 	}
 	if finding.Failure != nil {
 		return fails(finding.Failure, wrong)
@@ -136,11 +136,8 @@ func (t *trial) small(ctx context.Context) (Step, error) {
 
 func (t *trial) full(ctx context.Context) (Step, error) {
 	failure, err := t.bench.Evaluator.Verify(ctx, t.prepared)
-	if blind, ok := errors.AsType[*check.BlindError](err); ok {
-		return Step{Failure: blind.Finding(), Advice: blind.Reason}, nil
-	}
 	if err != nil {
-		return Step{}, err
+		return unjudged(err)
 	}
 	if failure != nil {
 		return fails(failure, wrong)
@@ -150,6 +147,19 @@ func (t *trial) full(ctx context.Context) (Step, error) {
 		text += "; " + note
 	}
 	return found("%s", text)
+}
+
+// unjudged is the step that fails because nothing can be judged, by a check that is blind or a reference that does not
+// run. Other errors stay errors.
+func unjudged(err error) (Step, error) {
+	if blind, ok := errors.AsType[*check.BlindError](err); ok {
+		return Step{Failure: blind.Finding(), Advice: blind.Reason}, nil
+	}
+	if reference, ok := errors.AsType[*check.ReferenceError](err); ok {
+		return Step{Failure: reference.Error(), Advice: "fix the reference, or have the manifest state what it expects: " +
+			"sizes in domain, shapes, indices by range, align, and inout for what it reads before it writes"}, nil
+	}
+	return Step{}, err
 }
 
 // samples is how many say what a launch takes, roughly.
