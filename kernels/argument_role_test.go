@@ -100,6 +100,8 @@ func TestBadRolesOfArguments(t *testing.T) {
 		{"tolerance: {atol: 1e-3, rtol: 0}", "tolerance: {atol: 1e-3}", "tolerance needs both atol and rtol"},
 		{"{name: x, type: f32, shape: [N]}", "{name: x, type: f32, shape: [N], tolerance: {atol: 0, rtol: 0}}",
 			"tolerance belongs to outputs"},
+		{"{name: x, type: f32, shape: [N]}", "{name: x, type: u8, shape: [N], out: true, tolerance: {atol: .9, rtol: 0}}",
+			"integers have to equal the reference's, so let it round as the kernel does"},
 		{"{name: x, type: f32, shape: [N]}", "{name: x, type: f32, shape: [N], texture: {}}", "textures are not supported"},
 		{"{name: x, type: f32,", "{name: x, type: texture,",
 			"a texture cannot be described: let the kernel take the buffer as a pointer"},

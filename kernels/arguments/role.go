@@ -100,6 +100,9 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 			a.Name)
 	case entry.Tolerance != nil && !a.Out:
 		return at.Errorf("argument %s: tolerance belongs to outputs", a.Name)
+	case entry.Tolerance != nil && !a.Element.Float && a.kind == nil && a.Fields == nil:
+		return at.Errorf("argument %s: tolerance is for floats; integers have to equal the reference's, so let it round as "+
+			"the kernel does", a.Name)
 	}
 	if a.Written() && entry.Init.Text != "" {
 		if a.Init, err = document.Compile(r.Sizes, entry.Init, result(a.Element)); err != nil {

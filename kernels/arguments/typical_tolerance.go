@@ -72,7 +72,7 @@ func (s *Stated) For(env space.Environment) (t Tolerance, err error) {
 	}
 	for _, bound := range []float64{t.Absolute, t.Relative} {
 		if !(bound >= 0 && bound < 1) {
-			return t, fmt.Errorf("tolerance %v is not between 0 and 1", bound)
+			return t, fmt.Errorf("tolerance %v is not between 0 and 1; integers have to be equal and need none", bound)
 		}
 	}
 	return t, nil
