@@ -90,7 +90,7 @@ func (a Answer) unwritten(first, last [][]byte) string {
 		}
 		if count > 0 {
 			return fmt.Sprintf("neither the kernel nor the reference writes %d of %d elements of %s, from index %d: is its "+
-				"shape too large?", count, len(want)/size, argument.Name, from)
+				"shape too large, or does the kernel leave them as they were (inout)?", count, len(want)/size, argument.Name, from)
 		}
 	}
 	return ""
