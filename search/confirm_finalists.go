@@ -31,13 +31,19 @@ func (e *engine) Record(round trial.Round) error {
 	return nil
 }
 
-// Disqualify takes a trial that passed the quick check out of the running.
+// Disqualify takes a trial that passed the quick check out of the running, and those with its machine code.
 func (e *engine) Disqualify(number int, failure *objective.Failure) error {
-	err := e.study.disqualify(number, failure)
-	if err == nil {
+	code := e.study.trials[number].Outcome.Binary
+	for _, t := range e.study.trials {
+		if t.Number != number && !(t.OK() && t.Outcome.Binary == code && code != "") {
+			continue
+		}
+		if err := e.study.disqualify(t.Number, failure); err != nil {
+			return err
+		}
 		e.observer.failures[failure.Reason]++
 	}
-	return err
+	return nil
 }
 
 // Check checks a point as a trial would, unless it was one.

@@ -73,7 +73,7 @@ type Search interface {
 	// Pool holds the points that may be tried.
 	Pool() *space.Pool
 	Trials() []trial.Trial
-	// Disqualify makes durable that a trial has failed the full check.
+	// Disqualify makes durable that a trial has failed the full check, or when it was measured again.
 	Disqualify(number int, failure *objective.Failure) error
 	// Check returns what a trial of a point has found, or else takes it through the
 	// check of a trial.
@@ -134,7 +134,7 @@ func (c *confirmation) run(ctx context.Context) error {
 	if err := c.measure(ctx, c.latest(trial.Confirmation, pointsOf(contenders)), contenders); err != nil {
 		return err
 	}
-	if c.options.Unexplained || c.ablationTime(contenders) > c.Left() {
+	if c.options.Unexplained || c.defaultFailed() || c.ablationTime(contenders) > c.Left() {
 		return nil // it explains and decides nothing
 	}
 	path, err := c.ablationPath(ctx, contenders)

@@ -28,10 +28,13 @@ func (c *confirmation) next(phase trial.Phase) run {
 	return run{phase, number, c.options.Seed}
 }
 
-// latest is the phase's latest run, or a new one where that has measured other points as well.
+// latest is the phase's latest run, or a new one where that has measured other points as well. One that left it is no
+// reason to measure the rest anew.
 func (c *confirmation) latest(phase trial.Phase, points []space.Point) run {
 	rounds := slices.DeleteFunc(trial.Latest(c.Rounds()), func(r trial.Round) bool { return r.Phase != phase })
-	other := slices.ContainsFunc(rounds, func(r trial.Round) bool { return !slices.Contains(points, r.Point) })
+	other := slices.ContainsFunc(rounds, func(r trial.Round) bool {
+		return !slices.Contains(points, r.Point) && !out(rounds, r.Point)
+	})
 	if len(rounds) == 0 || other {
 		return c.next(phase)
 	}
@@ -50,12 +53,11 @@ func (c *confirmation) of(run run) []trial.Round {
 // out, and so is a finalist that is clearly behind.
 func (c *confirmation) measure(ctx context.Context, run run, contenders []objective.Prepared) error {
 	for _, r := range c.of(run) {
-		at := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == r.Point })
-		if at < 0 {
-			continue
-		}
-		if err := SameBinary(r.Outcome, contenders[at]); err != nil {
-			return err
+		same := func(p objective.Prepared) bool { return p.Point == r.Point }
+		if p, contends := collect.First(contenders, same); contends {
+			if err := SameBinary(r.Outcome, p); err != nil {
+				return err
+			}
 		}
 	}
 	needed := FewestRounds
@@ -74,7 +76,7 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 		}
 		ordered := collect.Each(orders.Round(whole), func(i int) objective.Prepared { return contenders[i] })
 		rest, err := c.remaining(run, ordered, needed-whole)
-		if err != nil || len(rest) == 0 || run.phase == trial.Confirmation && len(rest) == 1 {
+		if err != nil || len(rest) == 0 || run.phase == trial.Confirmation && (len(rest) == 1 || c.defaultFailed()) {
 			return err
 		}
 		samples := c.samples(run.phase, rest, whole, needed)
@@ -146,6 +148,9 @@ func (c *confirmation) measureRound(ctx context.Context, run run, contenders []o
 			return fmt.Errorf("measuring %s again: %w", p.Point, err)
 		}
 		c.learn(p, samples, time.Since(start))
+		if err := c.disqualify(p.Point, outcome); err != nil {
+			return err
+		}
 		if err := c.record(run, number, p.Point, outcome); err != nil {
 			return err
 		}
@@ -154,6 +159,23 @@ func (c *confirmation) measureRound(ctx context.Context, run run, contenders []o
 		}
 	}
 	return nil
+}
+
+// disqualify takes a trial out of the running whose point fails when it is measured again.
+func (c *confirmation) disqualify(point space.Point, outcome objective.Outcome) error {
+	same := func(candidate Candidate) bool { return candidate.Point == point }
+	if candidate, is := collect.First(c.candidates, same); is && fails(outcome) {
+		return c.search.Disqualify(candidate.Number, outcome.Failure)
+	}
+	return nil
+}
+
+// defaultFailed reports whether there is nothing left to compare with.
+func (c *confirmation) defaultFailed() bool {
+	initial := c.search.Pool().Space().Default()
+	return slices.ContainsFunc(c.search.Trials(), func(t trial.Trial) bool {
+		return t.Point == initial && t.Finished && !t.OK()
+	})
 }
 
 func (c *confirmation) record(run run, number int, point space.Point, outcome objective.Outcome) error {
