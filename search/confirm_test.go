@@ -75,6 +75,68 @@ func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 	}
 }
 
+// A point that passes every check and is wrong in a round has failed, and so has its twin. A search that is resumed
+// measures neither again, and goes on with the rounds of the others. Where the default is wrong, nothing is measured.
+func TestFinalistThatIsWrongInARoundIsDisqualified(t *testing.T) {
+	s := recordedSpace(t)
+	grid := trial.Goals{Trials: 240, Rounds: 3}
+	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, trial.Past{},
+		search.Options{Sampler: "grid", Goals: grid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranked := trial.Ranking(plain.Trials)
+	fastest, twin, initial := ranked[0].Point, ranked[len(ranked)-1].Point, s.Space().Default()
+	bad, wrong := fastest, &objective.Failure{Stage: objective.Bench, Reason: "wrong while it was timed"}
+	rare := &faulty{Evaluator: replay.NewEvaluator(s, 1), digest: func(p space.Point) string {
+		if p == twin {
+			return fastest.String()
+		}
+		return p.String()
+	}, sample: func(p space.Point) *objective.Failure {
+		if p == bad {
+			return wrong
+		}
+		return nil
+	}}
+	m := &memory{}
+	result, err := search.Run(t.Context(), s.Pool(), rare, m, trial.Past{}, search.Options{Sampler: "grid", Goals: grid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.disqualified) != 2 {
+		t.Errorf("disqualified: %v", m.disqualified)
+	}
+	for _, one := range result.Trials {
+		if (one.Point == fastest || one.Point == twin) && one.Outcome.Failure != wrong {
+			t.Errorf("%s: %v", one.Point, one.Outcome.Failure)
+		}
+	}
+	if winner, found := confirm.Winner(result.Standing()); !found || winner == fastest {
+		t.Errorf("%s wins", winner)
+	}
+	grid.Rounds = 5
+	again, err := search.Run(t.Context(), s.Pool(), rare, m, result, search.Options{Sampler: "grid", Goals: grid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, contenders := confirm.Contenders(result.Rounds, trial.Confirmation), contended(again)
+	for _, c := range confirm.Contenders(again.Rounds, trial.Confirmation) {
+		if len(c.Rounds) != 5 || contenders < len(first) {
+			t.Errorf("%s: %d rounds, %d contenders", c.Point, len(c.Rounds), contenders)
+		}
+	}
+	bad = initial
+	result, err = search.Run(t.Context(), s.Pool(), rare, &memory{}, trial.Past{},
+		search.Options{Sampler: "grid", Goals: grid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(result.Rounds); n > 6 {
+		t.Errorf("%d rounds were measured without a default", n)
+	}
+}
+
 // A point with the machine code of one that was disqualified is as wrong, also where
 // it only explains: the way from the default to the winner leaves it out.
 func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {

@@ -270,6 +270,7 @@ type faulty struct {
 	search.Evaluator
 	prepare func(space.Point) *objective.Failure
 	verify  func(space.Point) *objective.Failure
+	sample  func(space.Point) *objective.Failure
 	digest  func(space.Point) string
 }
 
@@ -300,6 +301,15 @@ func (f *faulty) Verify(ctx context.Context, p objective.Prepared) (*objective.F
 		}
 	}
 	return f.Evaluator.Verify(ctx, p)
+}
+
+func (f *faulty) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
+	if f.sample != nil {
+		if failure := f.sample(p.Point); failure != nil {
+			return objective.Outcome{Failure: failure}, nil
+		}
+	}
+	return f.Evaluator.Sample(ctx, p, samples)
 }
 
 func TestBrokenCompilerEndsTheSearchSoon(t *testing.T) {

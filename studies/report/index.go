@@ -147,6 +147,9 @@ func action(s *Summary) string {
 	}
 	switch s.Advice.Verdict {
 	case Promising:
+		if s.MayShareFault() {
+			return "read on the page what failed"
+		}
 		return s.Confirming()
 	case Apply, Consider:
 		if s.Study.Backend == studies.Replay {
@@ -162,7 +165,8 @@ func action(s *Summary) string {
 	case Unproven:
 		return s.Confirming() // with more time
 	case Unconfirmed, Nothing:
-		if s.Winner == nil && (s.Default != nil || s.Search.Failed == 0) {
+		_, wrong := adviseWrong(s)
+		if !wrong && s.Winner == nil && (s.Default != nil || s.Search.Failed == 0) {
 			return s.Confirming()
 		}
 		return "read on the page what failed"

@@ -147,12 +147,13 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 	if err != nil {
 		return Summary{}, err
 	}
+	past.Trials = counted(past)
 	summary := Summary{
 		Study:  study,
 		trials: past.Trials,
 		Search: searchFacts(past),
 		Doubts: Doubts{
-			Failures:  failureGroups(past),
+			Failures:  failureGroups(past.Trials),
 			Suspected: search.ReferenceSuspected(past.Trials, true),
 		},
 	}
@@ -173,7 +174,7 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 	summary.measured(past)
 	summary.Front = front(past.Trials, study.Environment.Objective)
 	summary.takeGatings(gatings)
-	summary.Advice = withGate(advise(&summary), &summary)
+	summary.Advice = withGate(doubted(advise(&summary), &summary), &summary)
 	summary.Suggestion = suggestion(&summary)
 	summary.Warnings = warnings(&summary)
 	return summary, nil
@@ -344,24 +345,20 @@ func searchFacts(past trial.Past) SearchFacts {
 	return f
 }
 
-func failureGroups(past trial.Past) []FailureGroup {
+// failureGroups counts each failed trial once, so that what a page counts adds up.
+func failureGroups(trials []trial.Trial) []FailureGroup {
 	var groups []FailureGroup
-	count := func(point space.Point, f *objective.Failure) {
-		if f == nil || confirm.LeftRound(f) {
-			return
+	for _, t := range trials {
+		f := t.Outcome.Failure
+		if !t.Finished || f == nil {
+			continue
 		}
 		at := slices.IndexFunc(groups, func(g FailureGroup) bool { return g.Stage == f.Stage && g.Reason == f.Reason })
 		if at < 0 {
-			groups = append(groups, FailureGroup{Stage: f.Stage, Reason: f.Reason, Example: point, Detail: f.Detail})
+			groups = append(groups, FailureGroup{Stage: f.Stage, Reason: f.Reason, Example: t.Point, Detail: f.Detail})
 			at = len(groups) - 1
 		}
 		groups[at].Count++
-	}
-	for _, t := range past.Trials {
-		count(t.Point, t.Outcome.Failure)
-	}
-	for _, r := range past.Rounds {
-		count(r.Point, r.Outcome.Failure)
 	}
 	slices.SortStableFunc(groups, func(a, b FailureGroup) int { return b.Count - a.Count })
 	return groups

@@ -49,12 +49,15 @@ const (
 )
 
 func advise(s *Summary) Advice {
+	wrong, decides := adviseWrong(s)
 	switch e := s.Evidence; {
 	case s.Suspected:
 		return Advice{Nothing,
 			"The default and every other point that was compared disagree with the reference, so the reference is the first " +
 				"suspect; then the arguments and the tolerance in the manifest, and code that all points share. See what failed " +
 				"below; pawl fuzz shows the smallest case."}
+	case decides:
+		return wrong
 	case len(s.Top) == 0 && s.Default == nil && s.Search.Failed == 0:
 		return Advice{Unconfirmed, "The study ended before any trial did."}
 	case len(s.Top) == 0 && s.Default == nil:

@@ -97,6 +97,9 @@ func warnings(s *Summary) []string {
 			found = append(found, strings.ToUpper(warning[:1])+warning[1:]+".")
 		}
 	}
+	if later := s.wrongLater(); len(later) > 0 && !strings.Contains(s.Advice.Sentence, wrongText(later)) {
+		found = append(found, wrongText(later))
+	}
 	slices.Sort(found)
 	if s.Study.Space.Sampled {
 		found = append(found,
