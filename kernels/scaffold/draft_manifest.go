@@ -121,14 +121,13 @@ func (d *description) parametersOf(line func(string, ...any)) {
 		if t.isType() {
 			continue
 		}
-		values, look := "[false, true]", ""
+		values := "[false, true]"
 		if t.kind != "bool" {
 			values = list(t.macro().values())
-			if t.guessed {
-				look = d.todo("the values of the template's %s", t.name)
-			}
 		}
-		line("  %s: {values: %s, default: %s}%s", t.parameter(), values, t.value, look)
+		line("  %s: {values: %s, default: %s}%s", t.parameter(), values, t.value,
+			d.todo("the values of %s, which is the template's %s, and reference: true if the result depends on it",
+				t.parameter(), t.name))
 		numbers++
 	}
 	if len(d.macros)+numbers == 0 {
@@ -279,6 +278,13 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		} else if p.out && p.handed {
 			look = d.todo("inout: true if the source reads %s before it writes it: it is used by more than its elements", p.name)
 		}
+		switch read := !p.out || p.changed; {
+		case read && p.truth:
+			more += ", range: [0, 1]"
+		case read && p.counts:
+			look += d.todo("the range of %s, as in range: [0, N - 1]: its elements go into an index or the condition of a loop",
+				p.name)
+		}
 		switch {
 		case p.shape == nil:
 			look += d.todo("the shape of %s: its indices do not tell; here it is all sizes multiplied", p.name)
@@ -302,7 +308,9 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 			value = d.dimension(p)
 		}
 		switch {
+		case p.isSize() && p.bounds && p.ends:
 		case p.isSize() && p.bounds:
+			look = d.todo("whether %s is a size, or an offset or a step: it stands in indices, and in no condition", p.name)
 		case p.isSize() && p.maybe:
 			look = d.todo("whether %s is a size: init understands no loop and no index that ends at it", p.name)
 		case p.isSize():

@@ -38,6 +38,10 @@ func (r *reach) read() {
 	r.found, r.tried = map[string]int64{}, map[string]bool{}
 	for i, t := range r.body {
 		next := textAt(r.body, i+1)
+		grows := slices.Contains([]string{"++", "+=", "*=", "|=", "^=", "<<="}, next) || textAt(r.body, i-1) == "++"
+		if t.kind == isWord && grows {
+			r.grows[t.text] = true
+		}
 		switch {
 		case next == "(" && (t.text == "for" || t.text == "while" || t.text == "if"):
 			c, end := condition{word: t.text, from: i}, 0
@@ -58,15 +62,13 @@ func (r *reach) read() {
 			c.end = statement.at
 			r.conditions = append(r.conditions, c)
 		case t.kind != isWord:
-		case next == "=":
+		case next == "=" || grows && strings.HasSuffix(next, "="):
 			value := split(r.body[i+2:min(len(r.body), i+2+mostOfTemplate)], ";")
 			if len(value) > 0 {
 				if value = split(value[0], ","); len(value) > 0 {
 					r.assigned[t.text] = append(r.assigned[t.text], value[0])
 				}
 			}
-		case slices.Contains([]string{"++", "+=", "*=", "|=", "^=", "<<="}, next) || textAt(r.body, i-1) == "++":
-			r.grows[t.text] = true
 		}
 	}
 }
@@ -344,8 +346,11 @@ func (d *description) findShapes() {
 			delete(r.used, t.text)
 		}
 	}
+	indices, loops, ends := r.behindIndices(), r.behindConditions("for", "while"), r.behindConditions("for", "while", "if")
 	unclear := slices.ContainsFunc(d.parameters, func(p parameter) bool { return p.pointer && p.shape == nil })
 	for i, p := range d.parameters {
+		d.parameters[i].counts = (indices[p.name] || loops[p.name]) && strings.IndexAny(p.element, "iu") == 0
+		d.parameters[i].ends = ends[p.name]
 		d.parameters[i].bounds, d.parameters[i].maybe = r.used[p.name], unclear && !shifted[p.name]
 	}
 	d.turnSizes(r, names, sizes)

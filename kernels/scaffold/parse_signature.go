@@ -52,6 +52,9 @@ type parameter struct {
 	bounds  bool     // an integer that a loop or an index ends at
 	maybe   bool     // one that may be for what is not understood
 	follows string   // a macro that is tuned, and that its type or its shape has
+	truth   bool     // it holds 0 and 1 alone
+	counts  bool     // its elements go into an index or the condition of a loop
+	ends    bool     // an integer that goes into a condition
 }
 
 // is says whether a word stands before the name of a declaration.
@@ -69,8 +72,8 @@ func (u *unit) signatures(backend string) (found, returning []signature) {
 		}
 		s := signature{declaration: d}
 		switch {
-		case !d.complete || stars > 0 || d.is("static", "inline", "__device__") || !identifier.MatchString(d.name) ||
-			d.name == "main" || backend == kernels.CUDA && !d.is("__global__"):
+		case !d.complete || stars > 0 || !identifier.MatchString(d.name) || d.name == "main" || backend == kernels.CUDA &&
+			!d.is("__global__") || backend != kernels.CUDA && d.is("static", "inline", "__device__"):
 		case slices.Equal(words, []string{"void"}):
 			if s.refused = u.describe(&s); s.refused == nil {
 				s.findChanged()
@@ -145,6 +148,7 @@ func (u *unit) said(tokens []token) string {
 func (u *unit) parameter(d declaration) (p parameter, err error) {
 	words, stars, constant, odd := u.resolved(d)
 	p = parameter{name: d.name, element: elementOf(words), pointer: stars == 1, out: stars == 1 && !constant}
+	p.truth = slices.Equal(words, []string{"bool"}) || slices.Equal(words, []string{"_Bool"})
 	several := strings.Contains(p.element, "x") || strings.HasPrefix(p.element, "c")
 	switch said := u.said(d.list); {
 	case odd == "" && stars > 1:

@@ -116,7 +116,8 @@ func (d *description) plain() string {
 		if t.isType() {
 			fixed += fmt.Sprintf("typedef %s %s;\n", t.value, t.name)
 		} else {
-			fixed += fmt.Sprintf("constexpr %s %s = %s;\n", t.kind, t.name, t.value)
+			fixed += fmt.Sprintf("\n#ifndef %[1]s\n#define %[1]s %[2]s\n#endif\nconstexpr %[3]s %[4]s = %[1]s;\n", t.parameter(),
+				t.value, t.kind, t.name)
 		}
 	}
 	for _, other := range d.unit.declared {

@@ -28,7 +28,7 @@ void strange(struct shape *s) {}
 void pointers(float **p) {}
 void nothing(void) {}
 `
-	none := " false false false [] false false false }"
+	none := " false false false [] false false false  false false false}"
 	x, y, n := "{x f32 true false"+none+" ", "{y f32 true true"+none+" ", "{n i32 false false"+none+" "
 	alpha := "{alpha f64 false false" + none
 	for backend, want := range map[string][]string{
@@ -188,7 +188,8 @@ func TestStylesOfSources(t *testing.T) {
 			[]string{`entry: "scale<float, {VEC_VALUE}, {FAST_VALUE}>"`, "VEC_VALUE: {values: [1, 2, 4], default: 1}",
 				"FAST_VALUE: {values: [false, true], default: false}", "{name: out, type: f32, shape: [1], out: true}",
 				"{name: v, type: f32x4,"},
-			[]string{"typedef float T;\nconstexpr int VEC = 1;\nconstexpr bool FAST = false;"},
+			[]string{"typedef float T;\n\n#ifndef VEC_VALUE\n#define VEC_VALUE 1\n#endif\nconstexpr int VEC = VEC_VALUE;\n",
+				"#define FAST_VALUE false\n#endif\nconstexpr bool FAST = FAST_VALUE;"},
 			"the type in the arguments of the template"},
 		{"b.cpp",
 			"#include <cstddef>\n#ifndef CHUNK\n#define CHUNK 64\n#endif\nnamespace fast {\nstruct other { int x; };\nvoid " +
@@ -359,8 +360,9 @@ void both(double *a, double *b) { turn<double, 16>(a, b, 1, 1); }
 	manifest, reference := string(made.Files[0].Content), string(made.Files[2].Content)
 	for _, want := range []string{
 		`entry: "turn<double, {TILE_VALUE}, {UNROLL_VALUE}, {FAST_VALUE}>"` + "\n",
-		"TILE_VALUE: {values: [4, 8, 16, 32, 64], default: 16}\n", "UNROLL_VALUE: {values: [1, 2, 4, 8], default: 2}\n",
-		"FAST_VALUE: {values: [false, true], default: true}\n", "{name: in, type: f64, shape: [ROWS, COLS]}\n",
+		"TILE_VALUE: {values: [4, 8, 16, 32, 64], default: 16} # look: the values of TILE_VALUE, which is the template's TILE, " +
+			"and reference: true",
+		"UNROLL_VALUE: {values: [1, 2, 4, 8], default: 2} # look", "FAST_VALUE: {values: [false, true], default: true} # look", "{name: in, type: f64, shape: [ROWS, COLS]}\n",
 		"launch: {threads: 4}\n",
 	} {
 		if !strings.Contains(manifest, want) {

@@ -418,7 +418,7 @@ template <int B> __global__ void conv(const float *x, float *y, int n) { int i =
 __global__ void plain(const float *x, float *y, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) y[i] = taps[i % 5] * x[i]; }
 void run(const float *x, float *y, int n) { cudaFuncSetCacheConfig(conv<64>, cudaFuncCachePreferL1); conv<64><<<1, 64>>>(x, y, n); plain<<<1, 64>>>(x, y, n); }
 `, "conv", []string{
-			"constexpr int B = 64;\n __global__ void conv(const float *x, float *y, int n, const float taps[5] = 0);",
+			"#define B_VALUE 64\n#endif\nconstexpr int B = B_VALUE;\n __global__ void conv(const float *x, float *y, int n, const float taps[5] = 0);",
 			"int n, const float taps[5]) {",
 			"cudaFuncSetCacheConfig(conv, cuda",
 			"conv<<<1, 64>>>",
@@ -444,6 +444,46 @@ int main() { float x[1] = {0}, y[1]; a::conv(x, y, 1); return 0; }
 			"int n, const float taps[5] = 0);",
 			"int n, const float taps[5]) {",
 			"using a::conv;",
+		}, nil},
+		{"static.cu", `static __global__ void k(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }
+`, "", []string{
+			"entry: k\n",
+		}, nil},
+		{"truth.c", `#include <stdbool.h>
+typedef bool flag;
+void pick(const bool *m, const flag *f, const float *t, float *y, int n) {
+	for (int i = 0; i < n; i++) y[i] = t[m[i]] + f[i];
+}
+`, "", []string{
+			"{name: m, type: u8, shape: [N], range: [0, 1]}\n",
+			"{name: f, type: u8, shape: [N], range: [0, 1]}\n",
+		}, nil},
+		{"spmv.c", `void spmv(const int *rowptr, const int *col, const int *perm, const int *plain, const float *v, const float *x,
+	float *y, int rows) {
+	for (int i = 0; i < rows; i++) {
+		float s = 0;
+		int to = 0;
+		to += perm[i];
+		for (int j = rowptr[i]; j < rowptr[i + 1]; j++) s += v[j] * x[col[j]];
+		y[to] = s + plain[i];
+	}
+}
+`, "", []string{
+			"look: the range of rowptr, as in range: [0, N - 1]: its elements go into an index or the condition of a loop",
+			"look: the range of col,",
+			"look: the range of perm,",
+		}, []string{"range of plain", "range of v", "range of x"}},
+		{"steps.c", `void axpy(const float *x, float *y, int n, int incx, int off, int m) {
+	int last = m - 1;
+	for (int i = 0; i < n; i++) y[i] = x[i * incx + off];
+	for (int j = 0; j < last; j++) y[j * m] += 1;
+}
+`, "", []string{
+			"look: whether incx is a size, or an offset or a step: it stands in indices, and in no condition",
+			"look: whether off is a size, or an offset",
+			"{name: n, type: i32, value: N}\n",
+			"{name: m, type: i32, value: M}\n",
 		}, nil},
 	} {
 		made, err := From("new", test.path, []byte(test.source), test.entry)
