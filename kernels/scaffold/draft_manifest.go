@@ -77,7 +77,7 @@ func (d *description) manifest() string {
 	}
 	d.symbols(line)
 	if d.backend == kernels.CUDA {
-		d.launch(line, dims)
+		d.launch(line, dims[:min(len(dims), mostDimensions)])
 	}
 	d.compilation(line)
 	return text.String()
@@ -242,12 +242,13 @@ func (d *description) dimension(p parameter) string {
 	return name
 }
 
-// shape is what the indices of an array tell, or room for all.
+// shape is what the indices of an array tell, or the sizes, of which all make no array that fits.
 func (d *description) shape(p parameter) []string {
 	if p.shape != nil {
 		return p.shape
 	}
-	return d.dimensions()
+	dims := d.dimensions()
+	return dims[:min(len(dims), mostDimensions)]
 }
 
 // within are the sizes that others must have room for, as those of a filter: a shape has the difference.
@@ -287,7 +288,8 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		}
 		switch {
 		case p.shape == nil:
-			look += d.todo("the shape of %s: its indices do not tell; here it is all sizes multiplied", p.name)
+			look += d.todo("the shape of %s: its indices do not tell; here it is %s", p.name,
+				strings.Join(d.shape(p), " * "))
 		case !p.exact:
 			look += d.todo("the shape of %s: only some of its indices are understood", p.name)
 		case len(p.shape) == 1 && !strings.Contains(p.shape[0], " "):

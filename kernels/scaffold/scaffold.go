@@ -56,8 +56,12 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 	}
 	file := filepath.Base(path)
 	reference := "reference" + filepath.Ext(path)
-	if file == reference || !plainName.MatchString(file) {
-		return Folder{}, fmt.Errorf("%s: rename it, because its name is taken or has unusual characters", path)
+	switch {
+	case strings.EqualFold(file, reference) || strings.EqualFold(file, kernels.ManifestName):
+		return Folder{}, fmt.Errorf("%s: rename the source: init writes another file called %s beside it", path, file)
+	case !plainName.MatchString(file):
+		return Folder{}, fmt.Errorf("%s: rename the source: a name here has letters, digits, dots, dashes and underscores only, "+
+			"and begins with a letter or a digit", path)
 	}
 	d := description{
 		name:      name,
@@ -73,7 +77,8 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 	d.findShapes()
 	text := d.manifest()
 	if err := kernels.Check(kernels.ManifestName, []byte(text), backend); err != nil {
-		return Folder{}, fmt.Errorf("%s: its description would not be a manifest: %w", path, err)
+		return Folder{}, fmt.Errorf("%s: init drafts a manifest that pawl does not take, so describe the source by hand "+
+			"(docs/manifest.md), or give init a function of fewer arguments and macros: %w", path, err)
 	}
 	return Folder{
 		Files: []kernels.File{

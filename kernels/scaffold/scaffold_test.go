@@ -139,13 +139,59 @@ func TestWhatCannotBeDescribed(t *testing.T) {
 		!strings.Contains(err.Error(), "only C, C++, CUDA and Triton are described") {
 		t.Errorf("%v", err)
 	}
-	if _, err := From("new", "reference.c", []byte("void f(float *x) {}"), ""); err == nil {
-		t.Error("a source of the reference's name")
+	for name, want := range map[string]string{
+		"reference.c": "init writes another file called reference.c", "kernel.yaml": "another file called kernel.yaml",
+		"a b.c": "a name here has letters, digits",
+	} {
+		if _, err := From("new", name, []byte("void f(float *x) {}"), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	large := filepath.Join(t.TempDir(), "large.c")
+	if err := os.WriteFile(large, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, mostOfSource+1); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		os.DevNull: "from a regular file only", t.TempDir(): "from a regular file only", large: "reads at most 2097152",
+	} {
+		if _, err := Write(filepath.Join(t.TempDir(), "new"), Source{File: file}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
 	}
 	for _, name := range []string{"", ".", "..", "a b", "-x", "x\n", "é"} {
 		if CheckName(name) == nil {
 			t.Errorf("%q is a name", name)
 		}
+	}
+}
+
+// However many sizes a function takes, its arrays fit; of what no manifest holds a person hears what to do.
+func TestManySizesAndMacros(t *testing.T) {
+	for n := 1; n < 40; n++ {
+		source := "void f(const float *x, float *y"
+		for i := range n {
+			source += fmt.Sprintf(", int n%d", i)
+		}
+		for path, begin := range map[string]string{"f.c": "", "f.cu": "__global__ "} {
+			content := []byte(begin + source + ") { for (int i = 0; i < n0 - 2; i++) y[i] = *x++; }")
+			if made, err := From("new", path, content, ""); err != nil {
+				t.Errorf("%d sizes: %v", n, err)
+			} else if n == 9 && !strings.Contains(string(made.Files[0].Content), "here it is N0 * N1 * N2 * N3\n") {
+				t.Errorf("%s", made.Files[0].Content)
+			}
+		}
+	}
+	source := "void f(float *x, int n) { x[0] = 0"
+	for i := range 300 {
+		source = fmt.Sprintf("#ifndef M%[1]d\n#define M%[1]d 8\n#endif\n%[2]s + M%[1]d", i, source)
+	}
+	if _, err := From("new", "f.c", []byte(source+"; }"), ""); err == nil ||
+		!strings.Contains(err.Error(), "describe the source by hand (docs/manifest.md)") {
+		t.Errorf("300 macros: %v", err)
 	}
 }
 

@@ -61,12 +61,15 @@ func Write(folder string, source Source) (made Folder, err error) {
 		made = example("scale", name)
 	case strings.EqualFold(filepath.Ext(source.File), ".py") && source.Tiles != nil:
 		var described TileSource
-		if described, err = source.Tiles(source.File); err == nil {
+		if _, err = readSource(source.File); err == nil {
+			described, err = source.Tiles(source.File)
+		}
+		if err == nil {
 			made, err = FromTiles(name, source.File, described, source.Entry)
 		}
 	default:
 		var content []byte
-		if content, err = os.ReadFile(source.File); err == nil {
+		if content, err = readSource(source.File); err == nil {
 			made, err = From(name, source.File, content, source.Entry)
 		}
 	}
@@ -81,6 +84,24 @@ func Write(folder string, source Source) (made Folder, err error) {
 		made.Files[i].Name = path
 	}
 	return made, err
+}
+
+// mostOfSource bounds a source, in bytes: what people write is far below.
+const mostOfSource = 2 << 20
+
+// readSource reads a regular file: others may have no end.
+func readSource(file string) ([]byte, error) {
+	about, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !about.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: init reads a source from a regular file only", file)
+	case about.Size() > mostOfSource:
+		return nil, fmt.Errorf("%s: it has %d bytes, and init reads at most %d: move tables into a file that it includes",
+			file, about.Size(), mostOfSource)
+	}
+	return os.ReadFile(file)
 }
 
 // Vacant returns an error for a folder that has anything in it: nothing is overwritten.
