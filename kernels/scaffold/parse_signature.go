@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -16,7 +17,7 @@ type signature struct {
 	declaration
 	parameters []parameter
 	template   []templated // what it is an instance of
-	refused    error       // why it cannot be described
+	refused    error       // why init does not describe it
 }
 
 // templated is a parameter of a template: a type, or a number, with the value that the source has for it.
@@ -56,6 +57,9 @@ type parameter struct {
 	counts  bool     // its elements go into an index or the condition of a loop
 	ends    bool     // an integer that goes into a condition
 }
+
+// qualified is a name with its namespace.
+func (d declaration) qualified() string { return strings.TrimPrefix(d.space+"::"+d.name, "::") }
 
 // is says whether a word stands before the name of a declaration.
 func (d declaration) is(words ...string) bool {
@@ -151,13 +155,13 @@ func (u *unit) parameter(d declaration) (p parameter, err error) {
 	p.truth = slices.Equal(words, []string{"bool"}) || slices.Equal(words, []string{"_Bool"})
 	several := strings.Contains(p.element, "x") || strings.HasPrefix(p.element, "c")
 	switch said := u.said(d.list); {
-	case odd == "" && stars > 1:
-		err = fmt.Errorf("its argument %q is not a number or a pointer to numbers", said)
-	case odd != "":
-		err = fmt.Errorf("its argument %q %s", said, odd)
-	case p.element == "" || !identifier.MatchString(p.name):
-		err = fmt.Errorf("its argument %q has a type that a manifest has no name for; a structure is described by its "+
-			"fields, by hand (docs/manifest.md)", said)
+	case odd != "" || stars > 1 || p.element == "" || !identifier.MatchString(p.name):
+		if odd == "" && stars > 1 {
+			odd = "is a pointer to pointers"
+		}
+		err = fmt.Errorf("its argument %q %s, which init does not describe: docs/manifest.md lists what a manifest can, or add "+
+			"a void function that takes numbers and pointers to them, and calls this one", said,
+			cmp.Or(odd, "has the type "+strings.Join(words, " ")))
 	case several && !p.pointer:
 		err = fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields",
 			said)
@@ -228,7 +232,7 @@ func (u *unit) instancesOf(name string) (found []instance) {
 
 // instance is how the entry is named, its numbers being parameters.
 func (s signature) instance() string {
-	name := strings.TrimPrefix(s.space+"::"+s.name, "::")
+	name := s.qualified()
 	if len(s.template) == 0 {
 		return name
 	}

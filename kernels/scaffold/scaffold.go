@@ -163,17 +163,25 @@ func (d *description) plain() string {
 
 // choose returns the function that is meant, and others that it may be. One that others call is less likely.
 func (u *unit) choose(entry, backend string) (s signature, rivals []string, err error) {
-	kind := "void function with external linkage"
+	kind, hidden := "void function that other files can call", u.hidden()
+	advice := "static and inline functions and members of classes do not count; add a void function that calls what you mean"
 	if backend == kernels.CUDA {
-		kind = "__global__ function"
+		kind, hidden = "__global__ function", nil
+		advice = "write the kernel into this file as __global__ void, outside of classes"
 	}
-	name := func(s signature) string { return s.name }
+	if len(hidden) > 0 {
+		advice = "it has " + strings.Join(hidden, ", ") + ", but " + advice
+	}
+	name := func(s signature) string { return s.qualified() }
 	all, returning := u.signatures(backend)
 	meant := slices.Concat(all, returning)
 	names := strings.Join(collect.Each(meant, name), ", ")
 	switch {
 	case entry != "":
-		meant = collect.Where(meant, func(s signature) bool { return s.name == entry })
+		plain := collect.Where(meant, func(s signature) bool { return s.name == entry })
+		if meant = collect.Where(meant, func(s signature) bool { return s.qualified() == entry }); len(meant) == 0 {
+			meant = plain
+		}
 	case len(meant) > 1:
 		meant = collect.Where(meant, func(s signature) bool {
 			return !u.calls(s.name) && (strings.Contains(join(s.list), "*") || len(all) == 0 || s.is("void"))
@@ -186,23 +194,36 @@ func (u *unit) choose(entry, backend string) (s signature, rivals []string, err 
 	described := collect.Where(meant, func(s signature) bool { return s.refused == nil })
 	switch {
 	case len(all)+len(returning) == 0:
-		return s, nil, fmt.Errorf("it defines no %s that takes numbers or pointers to numbers", kind)
+		return s, nil, fmt.Errorf("init finds no %s in it: %s", kind, advice)
+	case slices.Contains(hidden, entry) && len(meant) == 0:
+		return s, nil, fmt.Errorf("no %s is called %s: %s", kind, entry, advice)
 	case entry != "" && len(meant) == 0:
 		return s, nil, fmt.Errorf("no %s is called %s; there are %s", kind, entry, names)
-	case entry != "" && len(meant) > 1:
-		return s, nil, fmt.Errorf("several functions are called %s: rename the one that is meant", entry)
+	case len(meant) > 1 && len(collect.Distinct(collect.Each(meant, name))) == 1:
+		return s, nil, fmt.Errorf("several functions are called %s, and an entry is a name alone: rename the one that is meant",
+			meant[0].qualified())
 	case len(refused) == 1 && len(described) == 1:
-		return s, nil, fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with --entry",
-			described[0].name, refused[0].name, refused[0].refused)
+		return s, nil, fmt.Errorf("it has %s, and %s, which init does not describe: %w; name the one that is meant with --entry",
+			described[0].qualified(), refused[0].qualified(), refused[0].refused)
 	case len(meant) != 1:
 		return s, nil, fmt.Errorf("several functions could be the kernel: %s; name one with --entry", names)
 	case len(refused) > 0:
-		return s, nil, fmt.Errorf("function %s cannot be described: %w", refused[0].name, refused[0].refused)
+		return s, nil, fmt.Errorf("init does not describe function %s: %w", refused[0].qualified(), refused[0].refused)
 	}
 	if entry == "" {
-		rivals = collect.Where(collect.Each(all, name), func(name string) bool { return name != meant[0].name })
+		rivals = collect.Where(collect.Each(all, name), func(name string) bool { return name != meant[0].qualified() })
 	}
 	return meant[0], rivals, nil
+}
+
+// hidden are the functions that other files cannot call.
+func (u *unit) hidden() (names []string) {
+	for _, d := range u.declared {
+		if d.complete && (d.is("static", "inline") || strings.Contains(d.name, "::")) {
+			names = append(names, d.qualified())
+		}
+	}
+	return names
 }
 
 const referenceNote = `/* A copy of the kernel at its defaults: results are compared with those of the default point.

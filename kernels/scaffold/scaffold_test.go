@@ -121,11 +121,16 @@ func TestFoldersLoad(t *testing.T) {
 
 func TestWhatCannotBeDescribed(t *testing.T) {
 	for source, want := range map[string]string{
-		"int f(int x) { return x; }":                 "function f cannot be described: it returns a number",
+		"int f(int x) { return x; }":                 "init does not describe function f: it returns a number",
 		"void f(float *x) {}\nvoid g(float *x) {}":   "f, g; name one with --entry",
-		"void f(struct s *x) {}":                     "function f cannot be described",
+		"void f(struct s *x) {}":                     "init does not describe function f",
 		"void f(float *x, int (*callback)(int)) {}":  "is a pointer to a function",
-		"void f(float * x, struct size n) { x[0]; }": "has a type that a manifest has no name for",
+		"void f(float * x, struct size n) { x[0]; }": `"struct size n" has the type size, which init does not describe: docs/manifest.md`,
+		"static void f(float *x) {}\ninline void g(float *x) {}\nvoid A::h(float *x) {}": "init finds no void function that other " +
+			"files can call in it: it has f, g, A::h, but static and inline functions and members of classes do not count; add",
+		"struct A { void h(float *x) {} };":   "files can call in it: static and inline functions and members",
+		"void f(float **x, int n) {}":         `its argument "float **x" is a pointer to pointers, which init does not describe`,
+		"typedef struct P *Q; void f(Q x) {}": `its argument "Q x" has the type P, which init does not describe`,
 	} {
 		if _, err := From("new", "source.c", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", source, err)
@@ -273,11 +278,11 @@ func TestStylesOfSources(t *testing.T) {
 	}
 	for source, want := range map[string]string{
 		"__global__ void one(float *x) { x[0] = 1; }\n__global__ void two(float *x, P p) { x[0] " +
-			"= 1; }\n": `it has one, and two, which cannot be described: its argument "P p" has a type that a manifest has no name for`,
+			"= 1; }\n": `it has one, and two, which init does not describe: its argument "P p" has the type P, which`,
 		// A macro may say __device__: what is not __global__ is no candidate, whatever it is.
 		"#define INLINE static __device__ \\\n\t__forceinline__\nINLINE void wait() { }\n__global__ void one(float *x, P " +
-			"p) { }\n": "function one cannot be described",
-		"void helper(float *x) { }\n":                             "it defines no __global__ function",
+			"p) { }\n": "init does not describe function one",
+		"void helper(float *x) { }\n":                             "init finds no __global__ function in it: write the kernel into this file",
 		"__global__ void one(float *x, float4 v) { x[0] = 1; }\n": "is several numbers by value",
 	} {
 		if _, err := From("k", "k.cu", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {

@@ -59,7 +59,7 @@ void saxpy(const float *restrict x, float *restrict y, int n, float a) {
 		{"helper.c", `void zero(float *x, int n) { for (int i = 0; i < n; i++) x[i] = 0; }
 float dot(const float *a, const float *b, int n) { float s = 0; for (int i = 0; i < n; i++) s += a[i] * b[i]; return s; }
 `, "", []string{
-			"it has zero, and dot, which cannot be described: it returns a number",
+			"it has zero, and dot, which init does not describe: it returns a number",
 		}, nil},
 		{"calls.c", `#include <stddef.h>
 void row(const float *a, float *b, size_t n) { for (size_t i = 0; i < n; i++) b[i] = 2 * a[i]; }
@@ -255,7 +255,7 @@ __global__ void step(float *a, int n) { cg::grid_group g = cg::this_grid(); int 
 		}, nil},
 		{"tex.cu", `__global__ void sample(cudaTextureObject_t tex, float *out, int w, int h) { int x = blockIdx.x * blockDim.x + threadIdx.x; int y = blockIdx.y; if (x < w) out[y * w + x] = tex2D<float>(tex, x, y); }
 `, "", []string{
-			`"cudaTextureObject_t tex" has a type that a manifest has no name for`,
+			`"cudaTextureObject_t tex" has the type cudaTextureObject_t, which init does not describe`,
 		}, nil},
 		{"macrokernel.cu", `#define KERNEL extern "C" __global__ void
 #define RESTRICT __restrict__
@@ -294,7 +294,7 @@ __constant__ float unused_c[3];
 		{"incl.cu", `#include "common.cuh"
 EXPORT __global__ void k(const real *x, real *y, int n) { y[0] = x[0]; }
 `, "", []string{
-			`"const real *x" has a type`,
+			`"const real *x" has the type real`,
 		}, nil},
 		{"goto.c", `#define LOOP(i, n) for (int i = 0; i < (n); ++i)
 #ifndef BLOCK
@@ -364,7 +364,7 @@ extern template void f<float>(const float *, float *, int);
 typedef float vec[4];
 void f(const v4 *x, v4 *y, vec z, int n) { for (int i = 0; i < n; i++) y[i] = x[i] + z[0]; }
 `, "", []string{
-			`its argument "const v4 *x" has a type`,
+			`its argument "const v4 *x" has the type`,
 		}, nil},
 		{"pragma.c", `#ifdef _OPENMP
 #include <omp.h>
@@ -444,6 +444,26 @@ int main() { float x[1] = {0}, y[1]; a::conv(x, y, 1); return 0; }
 			"int n, const float taps[5] = 0);",
 			"int n, const float taps[5]) {",
 			"using a::conv;",
+		}, nil},
+		{"spaces.cpp", `namespace a { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; } }
+namespace b { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; } }
+`, "b::k", []string{
+			`entry: "b::k"` + "\n",
+		}, nil},
+		{"spaces.cpp", `namespace a { void k(const float *x, float *y, int n) { y[0] = x[0]; } }
+namespace b { void k(const float *x, float *y, int n) { y[0] = x[0]; } }
+`, "k", []string{
+			"several functions could be the kernel: a::k, b::k; name one with --entry",
+		}, nil},
+		{"overloads.cpp", `void k(const float *x, float *y, int n) { y[0] = x[0]; }
+void k(const double *x, double *y, int n) { y[0] = x[0]; }
+`, "", []string{
+			"several functions are called k, and an entry is a name alone: rename the one that is meant",
+		}, nil},
+		{"static.c", `static void k(const float *x, float *y, int n) { y[0] = x[0]; }
+void other(const float *x, float *y, int n) { y[0] = x[0]; }
+`, "k", []string{
+			"no void function that other files can call is called k: it has k, but static and inline functions",
 		}, nil},
 		{"static.cu", `static __global__ void k(const float *x, float *y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]; }

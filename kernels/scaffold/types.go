@@ -85,7 +85,7 @@ func isType(word string) bool { return word == "const" || elementOf([]string{wor
 func (u *unit) resolved(d declaration) (words []string, stars int, constant bool, odd string) {
 	stars, odd = d.stars, d.odd
 	if len(d.sizes) > 1 && odd == "" {
-		odd = "is an array of arrays: take a pointer to its numbers"
+		odd = "is an array of arrays"
 	}
 	if len(d.sizes) > 0 {
 		stars++
