@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -206,66 +207,6 @@ func (d *description) noMacro() string {
 		strings.Join(fixed, ", "), fixed[0], fixed[0])
 }
 
-// dimensions are the integers that the function takes, or one size where it takes none.
-func (d *description) dimensions() []string {
-	var dims []string
-	for _, p := range d.parameters {
-		if p.isSize() && (p.bounds || p.maybe) {
-			dims = append(dims, d.dimension(p))
-		}
-	}
-	if len(dims) == 0 {
-		return []string{"SIZE"}
-	}
-	return dims
-}
-
-// isSize says that an integer may be one: as wide as an int or an address.
-func (p parameter) isSize() bool {
-	return !p.pointer && slices.Contains([]string{"i32", "u32", "i64", "u64"}, p.element)
-}
-
-// dimension is the name of a size; a macro of that name would be taken for it, and so would another size.
-func (d *description) dimension(p parameter) string {
-	name := strings.ToUpper(p.name)
-	for _, other := range d.parameters {
-		if other.name == p.name {
-			break
-		}
-		if strings.EqualFold(other.name, p.name) {
-			name += "_"
-		}
-	}
-	for d.unit != nil && d.unit.defined[name] != nil {
-		name += "_SIZE"
-	}
-	return name
-}
-
-// shape is what the indices of an array tell, or the sizes, of which all make no array that fits.
-func (d *description) shape(p parameter) []string {
-	if p.shape != nil {
-		return p.shape
-	}
-	dims := d.dimensions()
-	return dims[:min(len(dims), mostDimensions)]
-}
-
-// within are the sizes that others must have room for, as those of a filter: a shape has the difference.
-func (d *description) within() map[string]string {
-	all := map[string]string{}
-	for _, p := range d.parameters {
-		for _, text := range p.shape {
-			if match := difference.FindStringSubmatch(text); match != nil {
-				all[match[2]] = match[1]
-			}
-		}
-	}
-	return all
-}
-
-var difference = regexp.MustCompile(`^(\w+) - ([A-Za-z_]\w*) \+ 1$`)
-
 func (d *description) argument(line func(string, ...any), p parameter) {
 	switch {
 	case p.pointer:
@@ -328,16 +269,11 @@ func allNames(shape []string) bool {
 	return !slices.ContainsFunc(shape, func(factor string) bool { return !identifier.MatchString(factor) })
 }
 
-func (d *description) outputs() (n int) {
-	for _, p := range d.parameters {
-		if p.out {
-			n++
-		}
-	}
-	return n
+func (d *description) outputs() int {
+	return len(collect.Where(d.parameters, func(p parameter) bool { return p.out }))
 }
 
-// launch proposes one thread for each element, in two dimensions where the source has them: x is mostly the last size.
+// launch proposes one thread for each element, in two dimensions where the source has them: x goes with the last size.
 func (d *description) launch(line func(string, ...any), dims []string) {
 	tuned := map[string]string{}
 	for _, t := range d.template {
@@ -350,34 +286,41 @@ func (d *description) launch(line func(string, ...any), dims []string) {
 			tuned[m.name] = m.name
 		}
 	}
-	var blocks []string // what block indices are multiplied by, or what is called so
+	blocks := map[string]string{} // by axis: what block indices are multiplied by, or what is called so
 	for i, t := range d.body {
-		if before := textAt(d.body, i-2); textAt(d.body, i-1) == "*" && len(before) == 1 && strings.Contains("xyz", before) {
+		if axis := textAt(d.body, i-2); textAt(d.body, i-1) == "*" && textAt(d.body, i-4) == "blockIdx" {
 			if t.kind == isNumber {
 				tuned[t.text] = t.text
 			}
-			blocks = append(blocks, tuned[t.text])
+			blocks[axis] = cmp.Or(blocks[axis], tuned[t.text])
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(tuned)) {
-		if threadsName.MatchString(name) {
-			blocks = append(blocks, tuned[name])
+	others := collect.Where(slices.Sorted(maps.Keys(tuned)), func(name string) bool {
+		return threadsName.MatchString(name) && !slices.Contains(slices.Collect(maps.Values(blocks)), tuned[name])
+	})
+	for _, axis := range []string{"x", "y"} {
+		if blocks[axis] == "" && len(others) > 0 {
+			blocks[axis], others = tuned[others[0]], others[1:]
 		}
 	}
-	blocks = collect.Where(collect.Distinct(blocks), func(name string) bool { return name != "" })
 	line("launch:%s", d.todo("grid and block: one thread for each element is proposed"))
 	defer d.shared(line)
 	if strings.Contains(join(d.body), "Idx . y") && len(dims) > 1 {
-		blocks = slices.Concat(blocks, slices.Repeat([]string{"16"}, 2))
-		last := len(dims) - 1
-		line("  grid: [\"cdiv(%s, %s)\", \"cdiv(%s, %s)\"]", dims[last], blocks[0], strings.Join(dims[:last], " * "),
-			blocks[1])
-		line("  block: [%s, %s]", blocks[0], blocks[1])
+		if at := slices.IndexFunc(d.parameters, func(p parameter) bool { return p.out && len(p.shape) > 1 }); at >= 0 {
+			dims = d.parameters[at].shape
+		}
+		last, x, y := len(dims)-1, cmp.Or(blocks["x"], "16"), cmp.Or(blocks["y"], "16")
+		rows := dims[0]
+		if last > 1 {
+			rows = "(" + strings.Join(dims[:last], ") * (") + ")"
+		}
+		line("  grid: [\"cdiv(%s, %s)\", \"cdiv(%s, %s)\"]", dims[last], x, rows, y)
+		line("  block: [%s, %s]", x, y)
 		return
 	}
-	blocks = append(blocks, "256")
-	line("  grid: [\"cdiv(%s, %s)\"]", strings.Join(dims, " * "), blocks[0])
-	line("  block: [%s]", blocks[0])
+	x := cmp.Or(blocks["x"], "256")
+	line("  grid: [\"cdiv(%s, %s)\"]", strings.Join(dims, " * "), x)
+	line("  block: [%s]", x)
 }
 
 var threadsName = regexp.MustCompile(`(?i)block|threads`)

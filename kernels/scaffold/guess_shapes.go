@@ -328,6 +328,7 @@ func (d *description) findShapes() {
 		} else if !exact {
 			shape, _ = nearest(float64(extent), sizes, mostDimensions)
 		}
+		slices.SortStableFunc(shape, r.order(p.name))
 		d.parameters[i].shape, d.parameters[i].exact = shape, exact && all
 	}
 	r.used = used
@@ -346,10 +347,10 @@ func (d *description) findShapes() {
 			delete(r.used, t.text)
 		}
 	}
-	indices, loops, ends := r.behindIndices(), r.behindConditions("for", "while"), r.behindConditions("for", "while", "if")
+	counts, ends := r.names("[", "for", "while"), r.names("for", "while", "if")
 	unclear := slices.ContainsFunc(d.parameters, func(p parameter) bool { return p.pointer && p.shape == nil })
 	for i, p := range d.parameters {
-		d.parameters[i].counts = (indices[p.name] || loops[p.name]) && strings.IndexAny(p.element, "iu") == 0
+		d.parameters[i].counts = counts[p.name] && strings.IndexAny(p.element, "iu") == 0
 		d.parameters[i].ends = ends[p.name]
 		d.parameters[i].bounds, d.parameters[i].maybe = r.used[p.name], unclear && !shifted[p.name]
 	}

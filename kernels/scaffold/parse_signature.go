@@ -159,8 +159,8 @@ func (u *unit) parameter(d declaration) (p parameter, err error) {
 		if odd == "" && stars > 1 {
 			odd = "is a pointer to pointers"
 		}
-		err = fmt.Errorf("its argument %q %s, which init does not describe: docs/manifest.md lists what a manifest can, or add "+
-			"a void function that takes numbers and pointers to them, and calls this one", said,
+		err = fmt.Errorf("its argument %q %s, which init does not describe: docs/manifest.md lists what a manifest can, or "+
+			"add a void function that takes numbers and pointers to them, and calls this one", said,
 			cmp.Or(odd, "has the type "+strings.Join(words, " ")))
 	case several && !p.pointer:
 		err = fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields",

@@ -60,8 +60,7 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 	case strings.EqualFold(file, reference) || strings.EqualFold(file, kernels.ManifestName):
 		return Folder{}, fmt.Errorf("%s: rename the source: init writes another file called %s beside it", path, file)
 	case !plainName.MatchString(file):
-		return Folder{}, fmt.Errorf("%s: rename the source: a name here has letters, digits, dots, dashes and underscores only, "+
-			"and begins with a letter or a digit", path)
+		return Folder{}, fmt.Errorf("%s: rename the source: letters, digits, dots, dashes and underscores only", path)
 	}
 	d := description{
 		name:      name,
@@ -164,7 +163,7 @@ func (d *description) plain() string {
 // choose returns the function that is meant, and others that it may be. One that others call is less likely.
 func (u *unit) choose(entry, backend string) (s signature, rivals []string, err error) {
 	kind, hidden := "void function that other files can call", u.hidden()
-	advice := "static and inline functions and members of classes do not count; add a void function that calls what you mean"
+	advice := "static and inline functions and members of classes do not count; add a void function that calls it"
 	if backend == kernels.CUDA {
 		kind, hidden = "__global__ function", nil
 		advice = "write the kernel into this file as __global__ void, outside of classes"
@@ -172,7 +171,7 @@ func (u *unit) choose(entry, backend string) (s signature, rivals []string, err 
 	if len(hidden) > 0 {
 		advice = "it has " + strings.Join(hidden, ", ") + ", but " + advice
 	}
-	name := func(s signature) string { return s.qualified() }
+	name := signature.qualified
 	all, returning := u.signatures(backend)
 	meant := slices.Concat(all, returning)
 	names := strings.Join(collect.Each(meant, name), ", ")
@@ -200,11 +199,11 @@ func (u *unit) choose(entry, backend string) (s signature, rivals []string, err 
 	case entry != "" && len(meant) == 0:
 		return s, nil, fmt.Errorf("no %s is called %s; there are %s", kind, entry, names)
 	case len(meant) > 1 && len(collect.Distinct(collect.Each(meant, name))) == 1:
-		return s, nil, fmt.Errorf("several functions are called %s, and an entry is a name alone: rename the one that is meant",
-			meant[0].qualified())
+		return s, nil, fmt.Errorf("several functions are called %s, and an entry is a name alone: rename the one "+
+			"that is meant", meant[0].qualified())
 	case len(refused) == 1 && len(described) == 1:
-		return s, nil, fmt.Errorf("it has %s, and %s, which init does not describe: %w; name the one that is meant with --entry",
-			described[0].qualified(), refused[0].qualified(), refused[0].refused)
+		return s, nil, fmt.Errorf("it has %s, and %s, which init does not describe: %w; name the one that is meant with "+
+			"--entry", described[0].qualified(), refused[0].qualified(), refused[0].refused)
 	case len(meant) != 1:
 		return s, nil, fmt.Errorf("several functions could be the kernel: %s; name one with --entry", names)
 	case len(refused) > 0:
@@ -217,13 +216,10 @@ func (u *unit) choose(entry, backend string) (s signature, rivals []string, err 
 }
 
 // hidden are the functions that other files cannot call.
-func (u *unit) hidden() (names []string) {
-	for _, d := range u.declared {
-		if d.complete && (d.is("static", "inline") || strings.Contains(d.name, "::")) {
-			names = append(names, d.qualified())
-		}
-	}
-	return names
+func (u *unit) hidden() []string {
+	return collect.Each(collect.Where(u.declared, func(d declaration) bool {
+		return d.complete && (d.is("static", "inline") || strings.Contains(d.name, "::"))
+	}), declaration.qualified)
 }
 
 const referenceNote = `/* A copy of the kernel at its defaults: results are compared with those of the default point.

@@ -125,9 +125,9 @@ func TestWhatCannotBeDescribed(t *testing.T) {
 		"void f(float *x) {}\nvoid g(float *x) {}":   "f, g; name one with --entry",
 		"void f(struct s *x) {}":                     "init does not describe function f",
 		"void f(float *x, int (*callback)(int)) {}":  "is a pointer to a function",
-		"void f(float * x, struct size n) { x[0]; }": `"struct size n" has the type size, which init does not describe: docs/manifest.md`,
-		"static void f(float *x) {}\ninline void g(float *x) {}\nvoid A::h(float *x) {}": "init finds no void function that other " +
-			"files can call in it: it has f, g, A::h, but static and inline functions and members of classes do not count; add",
+		"void f(float * x, struct size n) { x[0]; }": "n\" has the type size, which init does not describe: docs/manifest.md",
+		"static void f(float *x) {}\ninline void g(float *x) {}\nvoid A::h(float *x) {}": "" +
+			"can call in it: it has f, g, A::h, but static and inline functions and members of classes do not count; add",
 		"struct A { void h(float *x) {} };":   "files can call in it: static and inline functions and members",
 		"void f(float **x, int n) {}":         `its argument "float **x" is a pointer to pointers, which init does not describe`,
 		"typedef struct P *Q; void f(Q x) {}": `its argument "Q x" has the type P, which init does not describe`,
@@ -146,9 +146,10 @@ func TestWhatCannotBeDescribed(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"reference.c": "init writes another file called reference.c", "kernel.yaml": "another file called kernel.yaml",
-		"a b.c": "a name here has letters, digits",
+		"a b.c": "rename the source: letters, digits",
 	} {
-		if _, err := From("new", name, []byte("void f(float *x) {}"), ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := From("new", name, []byte("void f(float *x) {}"), ""); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -282,7 +283,7 @@ func TestStylesOfSources(t *testing.T) {
 		// A macro may say __device__: what is not __global__ is no candidate, whatever it is.
 		"#define INLINE static __device__ \\\n\t__forceinline__\nINLINE void wait() { }\n__global__ void one(float *x, P " +
 			"p) { }\n": "init does not describe function one",
-		"void helper(float *x) { }\n":                             "init finds no __global__ function in it: write the kernel into this file",
+		"void helper(float *x) { }\n":                             "init finds no __global__ function in it: write",
 		"__global__ void one(float *x, float4 v) { x[0] = 1; }\n": "is several numbers by value",
 	} {
 		if _, err := From("k", "k.cu", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
@@ -411,9 +412,10 @@ void both(double *a, double *b) { turn<double, 16>(a, b, 1, 1); }
 	manifest, reference := string(made.Files[0].Content), string(made.Files[2].Content)
 	for _, want := range []string{
 		`entry: "turn<double, {TILE_VALUE}, {UNROLL_VALUE}, {FAST_VALUE}>"` + "\n",
-		"TILE_VALUE: {values: [4, 8, 16, 32, 64], default: 16} # look: the values of TILE_VALUE, which is the template's TILE, " +
-			"and reference: true",
-		"UNROLL_VALUE: {values: [1, 2, 4, 8], default: 2} # look", "FAST_VALUE: {values: [false, true], default: true} # look", "{name: in, type: f64, shape: [ROWS, COLS]}\n",
+		"TILE_VALUE: {values: [4, 8, 16, 32, 64], default: 16} # look: the values of TILE_VALUE, which is the " +
+			"template's TILE, and reference: true",
+		"UNROLL_VALUE: {values: [1, 2, 4, 8], default: 2} # look", "FAST_VALUE: {values: [false, true], default: true} # look",
+		"{name: in, type: f64, shape: [ROWS, COLS]}\n",
 		"launch: {threads: 4}\n",
 	} {
 		if !strings.Contains(manifest, want) {
@@ -429,7 +431,7 @@ void both(double *a, double *b) { turn<double, 16>(a, b, 1, 1); }
 func TestShapes(t *testing.T) {
 	for source, want := range map[string]string{
 		"for (int i = 0; i < n; i++) y[i] = x[i];":                                       "x [N] true y [N] true",
-		"for (int i = 0; i <= n; i++) y[m * i] = x[2 * n - 1];":                          "x [N 2] true y [N M] false",
+		"for (int i = 0; i <= n; i++) y[m * i] = x[2 * n - 1];":                          "x [2 N] true y [N M] false",
 		"for (int i = n - 1; i >= 0; i--) { y[0] += x[i + m]; }":                         "x [N + M] true y [1] true",
 		"int i = blockIdx.x * 9; if (i >= n || j >= m) return; y[(long)i * m + j] = *x;": "x [] false y [N M] true",
 		"int k = n - m + 1, j = 0; for (int i = 0; i < k; i++) for (; j < m; j++) y[i] += x[i + j];": "" +

@@ -418,7 +418,8 @@ template <int B> __global__ void conv(const float *x, float *y, int n) { int i =
 __global__ void plain(const float *x, float *y, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) y[i] = taps[i % 5] * x[i]; }
 void run(const float *x, float *y, int n) { cudaFuncSetCacheConfig(conv<64>, cudaFuncCachePreferL1); conv<64><<<1, 64>>>(x, y, n); plain<<<1, 64>>>(x, y, n); }
 `, "conv", []string{
-			"#define B_VALUE 64\n#endif\nconstexpr int B = B_VALUE;\n __global__ void conv(const float *x, float *y, int n, const float taps[5] = 0);",
+			"#define B_VALUE 64\n#endif\n",
+			"B = B_VALUE;\n __global__ void conv(const float *x, float *y, int n, const float taps[5] = 0);",
 			"int n, const float taps[5]) {",
 			"cudaFuncSetCacheConfig(conv, cuda",
 			"conv<<<1, 64>>>",
@@ -444,6 +445,46 @@ int main() { float x[1] = {0}, y[1]; a::conv(x, y, 1); return 0; }
 			"int n, const float taps[5] = 0);",
 			"int n, const float taps[5]) {",
 			"using a::conv;",
+		}, nil},
+		{"turned.cu", `#define BX 32
+__global__ void turn(const float *src, float *dst, int rows, int cols) {
+  int j = blockIdx.y * 8 + threadIdx.y, i = blockIdx.x * BX + threadIdx.x, k = threadIdx.x * 4;
+  if (i < cols && j < rows && k >= 0) dst[i * rows + j] = src[j * cols + i];
+}
+`, "", []string{
+			"{name: src, type: f32, shape: [ROWS, COLS]}\n",
+			"{name: dst, type: f32, shape: [COLS, ROWS], out: true}\n",
+			"block: [32, 8]",
+		}, nil},
+		{"product.cu", `#ifndef TILE
+#define TILE 16
+#endif
+__global__ void product(const float *a, const float *b, float *c, int M, int N, int K) {
+  int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+  float s = 0;
+  if (row < M && col < N) { for (int k = 0; k < K; k++) s += a[row * K + k] * b[k * N + col]; c[row * N + col] = s; }
+}
+`, "", []string{
+			"{name: a, type: f32, shape: [M, K]}\n",
+			"{name: b, type: f32, shape: [K, N]}\n",
+			"{name: c, type: f32, shape: [M, N], out: true}\n",
+			`grid: ["cdiv(N, TILE)", "cdiv(M, TILE)"]`,
+			"block: [TILE, TILE]",
+		}, nil},
+		{"rgb.c", `void rgb(const float *a, const float *b, const float *c, float *y, int w, int h, int n) {
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < h; j++)
+			for (int k = 0; k < w; k++) {
+				int at = (i * h + j) * w + k;
+				for (int l = 0; l < 3; l++) y[at * 3 + l] = a[l + 3 * (k + w * j)] + b[i * h * w + j * w + k];
+			}
+	for (int k = 0; k < w; k++) for (int l = 0; l < 3; l++) y[0] += c[l * w + k];
+}
+`, "", []string{
+			"{name: a, type: f32, shape: [H, W, 3]}",
+			"{name: b, type: f32, shape: [N, H, W]}",
+			"{name: c, type: f32, shape: [3, W]}",
+			"{name: y, type: f32, shape: [N, H, W, 3], inout",
 		}, nil},
 		{"spaces.cpp", `namespace a { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; } }
 namespace b { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; } }

@@ -54,24 +54,23 @@ func Write(folder string, source Source) (made Folder, err error) {
 	if err := CheckName(name); err != nil {
 		return Folder{}, err
 	}
+	var content []byte
+	if source.File != "" {
+		content, err = readSource(source.File)
+	}
 	switch {
+	case err != nil:
 	case source.Program:
 		made = example("program", name)
 	case source.File == "":
 		made = example("scale", name)
 	case strings.EqualFold(filepath.Ext(source.File), ".py") && source.Tiles != nil:
 		var described TileSource
-		if _, err = readSource(source.File); err == nil {
-			described, err = source.Tiles(source.File)
-		}
-		if err == nil {
+		if described, err = source.Tiles(source.File); err == nil {
 			made, err = FromTiles(name, source.File, described, source.Entry)
 		}
 	default:
-		var content []byte
-		if content, err = readSource(source.File); err == nil {
-			made, err = From(name, source.File, content, source.Entry)
-		}
+		made, err = From(name, source.File, content, source.Entry)
 	}
 	if err == nil {
 		err = Vacant(folder)

@@ -1,0 +1,133 @@
+package scaffold
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// multiplied is how often an index multiplies by a size, in how many brackets, and at which token.
+type multiplied struct{ times, within, at int }
+
+// order puts last of an array's sizes those that its indices multiply by most, or outside of brackets: of
+// (i * h + j) * w + k that is w, and before it h.
+func (r reach) order(array string) func(a, b string) int {
+	found := map[string]multiplied{}
+	for i, t := range r.body {
+		if t.text != array || textAt(r.body, i+1) != "[" {
+			continue
+		}
+		inside, _ := enclosed(r.body, i+1)
+		index, depth := r.spelledOut(inside, 4), 0
+		for at, t := range index {
+			depth += strings.Count(t.text, "(") - strings.Count(t.text, ")")
+			if textAt(index, at-1) == "*" || textAt(index, at+1) == "*" {
+				name := strings.ToUpper(t.text) // as sizes are called
+				found[name] = multiplied{found[name].times + 1, depth, at}
+			}
+		}
+	}
+	return func(a, b string) int {
+		return cmp.Or(found[a].times-found[b].times, found[b].within-found[a].within, found[a].at-found[b].at)
+	}
+}
+
+// spelledOut is an index with what its variables are assigned.
+func (r reach) spelledOut(index []token, levels int) (made []token) {
+	for _, t := range index {
+		values := r.assigned[t.text]
+		if levels == 0 || len(made) > mostOfTemplate || len(values) != 1 || r.grows[t.text] {
+			made = append(made, t)
+			continue
+		}
+		made = slices.Concat(made, []token{{text: "("}}, r.spelledOut(values[0], levels-1), []token{{text: ")"}})
+	}
+	return made
+}
+
+// names are those that conditions of these words, or indices ("["), are made of, and what those are assigned.
+func (r reach) names(words ...string) map[string]bool {
+	names := map[string]bool{}
+	var parts [][]token
+	for _, c := range r.conditions {
+		if slices.Contains(words, c.word) {
+			parts = append(parts, c.text)
+		}
+	}
+	for i, t := range r.body {
+		if t.text == "[" && slices.Contains(words, t.text) {
+			inside, _ := enclosed(r.body, i)
+			parts = append(parts, inside)
+		}
+	}
+	for i := 0; i < len(parts); i++ {
+		for _, t := range parts[i] {
+			if t.kind == isWord && !names[t.text] {
+				names[t.text] = true
+				parts = append(parts, r.assigned[t.text]...)
+			}
+		}
+	}
+	return names
+}
+
+// dimensions are the integers that the function takes, or one size where it takes none.
+func (d *description) dimensions() []string {
+	var dims []string
+	for _, p := range d.parameters {
+		if p.isSize() && (p.bounds || p.maybe) {
+			dims = append(dims, d.dimension(p))
+		}
+	}
+	if len(dims) == 0 {
+		return []string{"SIZE"}
+	}
+	return dims
+}
+
+// isSize says that an integer may be one: as wide as an int or an address.
+func (p parameter) isSize() bool {
+	return !p.pointer && slices.Contains([]string{"i32", "u32", "i64", "u64"}, p.element)
+}
+
+// dimension is the name of a size; a macro of that name would be taken for it, and so would another size.
+func (d *description) dimension(p parameter) string {
+	name := strings.ToUpper(p.name)
+	for _, other := range d.parameters {
+		if other.name == p.name {
+			break
+		}
+		if strings.EqualFold(other.name, p.name) {
+			name += "_"
+		}
+	}
+	for d.unit != nil && d.unit.defined[name] != nil {
+		name += "_SIZE"
+	}
+	return name
+}
+
+// shape is what the indices of an array tell, or the sizes, of which all make no array that fits.
+func (d *description) shape(p parameter) []string {
+	if p.shape != nil {
+		return p.shape
+	}
+	dims := d.dimensions()
+	return dims[:min(len(dims), mostDimensions)]
+}
+
+// within are the sizes that others must have room for, as those of a filter: a shape has the difference.
+func (d *description) within() map[string]string {
+	all := map[string]string{}
+	for _, p := range d.parameters {
+		for _, text := range p.shape {
+			if match := difference.FindStringSubmatch(text); match != nil {
+				all[match[2]] = match[1]
+			}
+		}
+	}
+	return all
+}
+
+var difference = regexp.MustCompile(`^(\w+) - ([A-Za-z_]\w*) \+ 1$`)
