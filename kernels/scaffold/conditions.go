@@ -44,9 +44,9 @@ func preprocess(source, path string) *unit {
 		room: mostExpanded}
 	given := map[string]string{"__GNUC__": "12", "__STDC_VERSION__": "201710L", "__linux__": "1", "__x86_64__": "1"}
 	switch strings.ToLower(filepath.Ext(path)) {
-	case ".cu", ".cuh":
+	case ".cu":
 		given["__CUDACC__"], given["__CUDA_ARCH__"], given["__cplusplus"] = "1", "900", "201703L"
-	case ".cc", ".cpp", ".cxx", ".hpp":
+	case ".cc", ".cpp", ".cxx":
 		given["__cplusplus"] = "201703L"
 	}
 	for name, value := range given {

@@ -201,7 +201,7 @@ func (d *description) entry() string {
 func (d *description) noMacro() string {
 	fixed := d.unit.fixed()
 	if len(fixed) == 0 {
-		return "the source has no macro with a default (#ifndef NAME, #define NAME 8)"
+		return "the source uses no macro with a default (#ifndef NAME, #define NAME 8)"
 	}
 	return fmt.Sprintf("%s: #define without #ifndef round it cannot be tuned (#ifndef %s, #define %s 8, #endif)",
 		strings.Join(fixed, ", "), fixed[0], fixed[0])

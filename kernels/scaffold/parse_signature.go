@@ -255,7 +255,7 @@ func (s *signature) findChanged() {
 		s.body = dereferenced(s.body, p.name)
 		for at, t := range s.body {
 			before, behind := textAt(s.body, at-1), textAt(s.body, at+1)
-			if t.text != p.name || before == "." || before == "->" {
+			if t.text != p.name || before == "." || before == "->" || before == "sizeof" {
 				continue
 			}
 			function := textAt(s.body, at-2)

@@ -37,25 +37,32 @@ func CheckName(name string) error {
 	return nil
 }
 
+// copied are endings that compilers know and that a manifest's source does not have: its copy has another.
+var copied = map[string]string{".cuh": ".cu", ".hpp": ".cpp", ".hh": ".cpp", ".hxx": ".cpp", ".C": ".cpp"}
+
 // From describes the kernel in a source; path says by its ending what it is written in. The
 // entry may be empty if there is only one candidate.
 func From(name, path string, content []byte, entry string) (Folder, error) {
 	source := string(content)
-	backend := kernels.Host
-	if strings.EqualFold(filepath.Ext(path), ".cu") {
+	backend, ext := kernels.Host, filepath.Ext(path)
+	file := strings.TrimSuffix(filepath.Base(path), ext)
+	if ext = cmp.Or(copied[ext], ext); strings.EqualFold(ext, ".cu") {
 		backend = kernels.CUDA
 	}
-	u := preprocess(source, path)
+	file += ext
+	u := preprocess(source, file)
 	s, rivals, err := u.choose(entry, backend)
-	if known := []string{".c", ".h", ".cu", ".cuh", ".cc", ".cpp", ".cxx", ".hpp"}; err != nil &&
-		!slices.Contains(known, strings.ToLower(filepath.Ext(path))) {
+	if err == nil && backend == kernels.Host && s.is("__global__") {
+		err = fmt.Errorf("%s is a kernel of CUDA: copy the source to a name that ends in .cu", s.name)
+	}
+	if known := []string{".c", ".h", ".cu", ".cc", ".cpp", ".cxx"}; err != nil &&
+		!slices.Contains(known, strings.ToLower(ext)) {
 		err = errors.New("only C, C++, CUDA and Triton are described: docs/gallery has kernels in others to begin from")
 	}
 	if err != nil {
 		return Folder{}, fmt.Errorf("%s: %w", path, err)
 	}
-	file := filepath.Base(path)
-	reference := "reference" + filepath.Ext(path)
+	reference := "reference" + ext
 	switch {
 	case strings.EqualFold(file, reference) || strings.EqualFold(file, kernels.ManifestName):
 		return Folder{}, fmt.Errorf("%s: rename the source: init writes another file called %s beside it", path, file)

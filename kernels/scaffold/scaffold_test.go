@@ -414,7 +414,8 @@ void both(double *a, double *b) { turn<double, 16>(a, b, 1, 1); }
 		`entry: "turn<double, {TILE_VALUE}, {UNROLL_VALUE}, {FAST_VALUE}>"` + "\n",
 		"TILE_VALUE: {values: [4, 8, 16, 32, 64], default: 16} # look: the values of TILE_VALUE, which is the " +
 			"template's TILE, and reference: true",
-		"UNROLL_VALUE: {values: [1, 2, 4, 8], default: 2} # look", "FAST_VALUE: {values: [false, true], default: true} # look",
+		"UNROLL_VALUE: {values: [1, 2, 4, 8], default: 2} # look",
+		"FAST_VALUE: {values: [false, true], default: true} # look",
 		"{name: in, type: f64, shape: [ROWS, COLS]}\n",
 		"launch: {threads: 4}\n",
 	} {

@@ -486,6 +486,33 @@ __global__ void product(const float *a, const float *b, float *c, int M, int N, 
 			"{name: c, type: f32, shape: [3, W]}",
 			"{name: y, type: f32, shape: [N, H, W, 3], inout",
 		}, nil},
+		{"glob.cuh", `__global__ void k(const float *x, float *y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }
+`, "", []string{
+			"source: {cuda: glob.cu}\nreference: {cuda: reference.cu}",
+		}, nil},
+		{"glob.hpp", `__global__ void k(const float *x, float *y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i]; }
+`, "", []string{
+			"k is a kernel of CUDA: copy the source to a name that ends in .cu",
+		}, nil},
+		{"big.C", `namespace a { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; } }
+`, "", []string{
+			"source: {host: big.cpp}\nreference: {host: reference.cpp}", `entry: "a::k"`,
+		}, nil},
+		{"head.hh", `#ifdef __cplusplus
+void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; }
+#endif
+`, "", []string{
+			"source: {host: head.cpp}",
+		}, nil},
+		{"zero.c", `#include <string.h>
+#ifndef TILE
+#define TILE 16
+#endif
+void copy(const float *x, float *y, size_t n) { memset(y, 0, n * sizeof *y); for (size_t i = 0; i < n; i++) y[i] = x[i]; }
+`, "", []string{
+			"{name: y, type: f32, shape: [N], out: true} # look: inout: true if the source reads y before it writes it",
+			"the source uses no macro with a default",
+		}, nil},
 		{"spaces.cpp", `namespace a { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; } }
 namespace b { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; } }
 `, "b::k", []string{
