@@ -76,7 +76,7 @@ func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 }
 
 // A point that passes every check and is wrong in a round has failed, and so has its twin. A search that is resumed
-// measures neither again, and goes on with the rounds of the others. Where the default is wrong, nothing is measured.
+// measures neither again. Where the default is wrong, nothing is measured.
 func TestFinalistThatIsWrongInARoundIsDisqualified(t *testing.T) {
 	s := recordedSpace(t)
 	grid := trial.Goals{Trials: 240, Rounds: 3}

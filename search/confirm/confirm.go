@@ -127,11 +127,11 @@ func Run(ctx context.Context, evaluator Evaluator, search Search, candidates []C
 }
 
 func (c *confirmation) run(ctx context.Context) error {
-	contenders, err := c.finalists(ctx)
-	if err != nil || len(contenders) < 2 {
-		return err
+	contenders, err := c.compared(ctx)
+	if err == nil && len(contenders) > 1 && c.refuted(contenders) {
+		contenders, err = c.compared(ctx) // those that failed may have driven others out
 	}
-	if err := c.measure(ctx, c.latest(trial.Confirmation, pointsOf(contenders)), contenders); err != nil {
+	if err != nil || len(contenders) < 2 {
 		return err
 	}
 	if c.options.Unexplained || c.defaultFailed() || c.ablationTime(contenders) > c.Left() {
@@ -142,6 +142,22 @@ func (c *confirmation) run(ctx context.Context) error {
 		return err
 	}
 	return c.measure(ctx, c.latest(trial.Ablation, pointsOf(path)), path)
+}
+
+// compared measures the finalists and the default against each other.
+func (c *confirmation) compared(ctx context.Context) ([]objective.Prepared, error) {
+	contenders, err := c.finalists(ctx)
+	if err == nil && len(contenders) > 1 {
+		err = c.measure(ctx, c.latest(trial.Confirmation, pointsOf(contenders)), contenders)
+	}
+	return contenders, err
+}
+
+// refuted reports whether no finalist is left that is better than the default, because some have failed.
+func (c *confirmation) refuted(contenders []objective.Prepared) bool {
+	winner, found := Winner(c.standing())
+	return !(found && winner != c.search.Pool().Space().Default()) && !c.defaultFailed() &&
+		slices.ContainsFunc(contenders, func(p objective.Prepared) bool { return c.failed(p.Point) })
 }
 
 func pointsOf(contenders []objective.Prepared) (points []space.Point) {
@@ -158,6 +174,9 @@ func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, err
 		}
 		if c.Stopped() {
 			return nil, errStopped
+		}
+		if c.failed(candidate.Point) {
+			continue
 		}
 		p, failure, err := c.checkInFull(ctx, candidate.Point)
 		if err == nil {

@@ -28,13 +28,10 @@ func (c *confirmation) next(phase trial.Phase) run {
 	return run{phase, number, c.options.Seed}
 }
 
-// latest is the phase's latest run, or a new one where that has measured other points as well. One that left it is no
-// reason to measure the rest anew.
+// latest is the phase's latest run, or a new one where that has measured other points as well.
 func (c *confirmation) latest(phase trial.Phase, points []space.Point) run {
 	rounds := slices.DeleteFunc(trial.Latest(c.Rounds()), func(r trial.Round) bool { return r.Phase != phase })
-	other := slices.ContainsFunc(rounds, func(r trial.Round) bool {
-		return !slices.Contains(points, r.Point) && !out(rounds, r.Point)
-	})
+	other := slices.ContainsFunc(rounds, func(r trial.Round) bool { return !slices.Contains(points, r.Point) })
 	if len(rounds) == 0 || other {
 		return c.next(phase)
 	}
@@ -53,11 +50,12 @@ func (c *confirmation) of(run run) []trial.Round {
 // out, and so is a finalist that is clearly behind.
 func (c *confirmation) measure(ctx context.Context, run run, contenders []objective.Prepared) error {
 	for _, r := range c.of(run) {
-		same := func(p objective.Prepared) bool { return p.Point == r.Point }
-		if p, contends := collect.First(contenders, same); contends {
-			if err := SameBinary(r.Outcome, p); err != nil {
-				return err
-			}
+		at := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == r.Point })
+		if at < 0 {
+			continue
+		}
+		if err := SameBinary(r.Outcome, contenders[at]); err != nil {
+			return err
 		}
 	}
 	needed := FewestRounds
@@ -170,13 +168,15 @@ func (c *confirmation) disqualify(point space.Point, outcome objective.Outcome) 
 	return nil
 }
 
-// defaultFailed reports whether there is nothing left to compare with.
-func (c *confirmation) defaultFailed() bool {
-	initial := c.search.Pool().Space().Default()
+// failed reports whether the trial of a point has failed, maybe since it was chosen.
+func (c *confirmation) failed(point space.Point) bool {
 	return slices.ContainsFunc(c.search.Trials(), func(t trial.Trial) bool {
-		return t.Point == initial && t.Finished && !t.OK()
+		return t.Point == point && t.Finished && !t.OK()
 	})
 }
+
+// defaultFailed reports whether there is nothing left to compare with.
+func (c *confirmation) defaultFailed() bool { return c.failed(c.search.Pool().Space().Default()) }
 
 func (c *confirmation) record(run run, number int, point space.Point, outcome objective.Outcome) error {
 	return c.Record(trial.Round{

@@ -60,7 +60,7 @@ func judge(s *report.Summary, o Options, limit float64) *Refusal {
 		refusal.Nothing = true
 		return refusal
 	case s.Advice.Verdict == report.Promising && !o.Force && s.MayShareFault():
-		return refuse(id, "its winner may be wrong").advise("%s --force applies it as it is", lowerFirst(s.Advice.Sentence))
+		return refuse(id, "its winner may be wrong").advise("%s; --force applies it", lowerFirst(s.Advice.Sentence))
 	case s.Advice.Verdict == report.Promising && !o.Force:
 		return refuse(id, "it is only promising, after %d rounds of %d", s.Evidence.Rounds, s.Evidence.Needed).advise(
 			"%s confirms it, and --force applies it as it is", s.Confirming())

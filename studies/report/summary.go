@@ -158,6 +158,7 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 		},
 	}
 	summary.Importances = confirm.Importances(s, sampler.TimedOf(past.Trials))
+	rounds := past.Rounds // a run that was replaced has checked what this one compares
 	past.Rounds = past.Standing()
 	contenders := confirm.Contenders(past.Rounds, trial.Confirmation)
 	var probabilities []float64
@@ -171,6 +172,7 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 		summary.unconfirmed(s, past.Trials)
 	}
 	summary.describe(past)
+	summary.check(rounds)
 	summary.measured(past)
 	summary.Front = front(past.Trials, study.Environment.Objective)
 	summary.takeGatings(gatings)
@@ -307,7 +309,6 @@ func (s *Summary) describe(past trial.Past) {
 			t.Drift = stats.Median(drifts[t.Point])
 		}
 	}
-	s.check(past.Rounds)
 }
 
 func searchFacts(past trial.Past) SearchFacts {
