@@ -110,8 +110,8 @@ func (o *Outputs) blind(c Case, result string, err error) error {
 		if size*typical.Absolute > 0.9*bound.Absolute && typical.Relative >= bound.Relative { // that is no tighter
 			advice = "give the inputs values for which the right answer differs from that (fill, range)"
 		}
-		return &BlindError{c, result, fmt.Sprintf("values of %s are about %.2g, and the tolerance is atol %.2g and rtol %.2g: %s",
-			output.Name, size, bound.Absolute, bound.Relative, advice)}
+		return &BlindError{c, result, fmt.Sprintf("values of %s are about %.2g, and the tolerance is atol %.2g and rtol "+
+			"%.2g: %s", output.Name, size, bound.Absolute, bound.Relative, advice)}
 	}
 	return nil // integers are exact
 }

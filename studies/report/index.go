@@ -148,7 +148,7 @@ func action(s *Summary) string {
 	switch s.Advice.Verdict {
 	case Promising:
 		if s.MayShareFault() {
-			return cmp.Or(s.fuzzing(s.Winner.Point), "read on the page what failed")
+			return cmp.Or(s.fuzzing(s.Winner.Point, "", ""), "read on the page what failed")
 		}
 		return s.Confirming()
 	case Apply, Consider:

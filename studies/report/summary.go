@@ -71,6 +71,8 @@ type Doubts struct {
 	Warnings []string       `json:"warnings,omitempty"`
 	// Suspected says that the reference is more likely to be wrong than all points.
 	Suspected bool `json:"reference_suspected,omitempty"`
+
+	initial space.Point // the default
 }
 
 // SearchFacts counts what the search did.
@@ -147,7 +149,6 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 	if err != nil {
 		return Summary{}, err
 	}
-	past.Trials = counted(past)
 	summary := Summary{
 		Study:  study,
 		trials: past.Trials,
@@ -155,6 +156,7 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 		Doubts: Doubts{
 			Failures:  failureGroups(past.Trials),
 			Suspected: search.ReferenceSuspected(past.Trials, true),
+			initial:   s.Default(),
 		},
 	}
 	summary.Importances = confirm.Importances(s, sampler.TimedOf(past.Trials))

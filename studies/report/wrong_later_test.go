@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,13 +10,17 @@ import (
 	"pawl/search/trial"
 )
 
-// later makes points of a past wrong while they were timed, in a round of the confirmation that alone says so.
+// later makes points of a past wrong while they were timed, in a round of the confirmation.
 func later(t *testing.T, past trial.Past, points ...string) *Summary {
 	t.Helper()
-	for _, text := range points {
-		past.Rounds = append(past.Rounds, trial.Round{Phase: trial.Confirmation, Number: 10, Point: point(t, text),
-			Outcome: objective.Outcome{Failure: &objective.Failure{Stage: objective.Bench,
-				Reason: string(worker.WrongWhenTimed), Detail: "y[3] is 2, the reference says 1; 1 of 9 elements wrong"}}})
+	failure := &objective.Failure{Stage: objective.Bench, Reason: string(worker.WrongWhenTimed),
+		Detail: "y[3] is 2, the reference says 1; 1 of 9 elements wrong"}
+	for i := range past.Trials {
+		if slices.Contains(points, past.Trials[i].Point.String()) {
+			past.Trials[i].Outcome.Failure, past.Trials[i].Outcome.Samples = failure, nil
+			past.Rounds = append(past.Rounds, trial.Round{Phase: trial.Confirmation, Number: 10,
+				Point: past.Trials[i].Point, Outcome: past.Trials[i].Outcome})
+		}
 	}
 	return summary(t, past)
 }
@@ -44,13 +49,13 @@ func TestAdviceAboutWrongResults(t *testing.T) {
 			"pawl fuzz ./scale --at " + plainDefault + " --workload small --budget 5m looks for",
 		}, "--resume"},
 		"others with nothing in common": {[]string{third, fourth}, Promising, 4, []string{
-			"it may share a fault that the checks miss. 2 points passed the checks and were wrong when timed: " + third + "; " +
+			"it may share a fault that the checks miss. 2 points passed the checks and failed when timed: " + third + "; " +
 				fourth + " (y[3] is 2, the reference says 1).", "UNROLL=2' --workload small --budget 5m tests the winner.",
 		}, "Worth"},
 		// MODE=plain is wrong in three of five trials that did not crash, and the winner has another.
 		"a setting that races": {[]string{second, third, "BLOCK=64,MODE=plain,UNROLL=2"}, Apply, 5, nil, "share"},
 		"all finalists": {[]string{winnerText, second, third}, Unconfirmed, 5, []string{
-			"No winner is confirmed, and more time does not help. 3 points passed the checks and were wrong when timed",
+			"No winner is confirmed, and more time does not help. 3 points passed the checks and failed when timed",
 			"Suspect code that all points share",
 		}, "--resume"},
 	} {
@@ -69,7 +74,7 @@ func TestAdviceAboutWrongResults(t *testing.T) {
 		}
 		var text strings.Builder
 		Text(&text, s, Files{})
-		named := "passed the checks and w"
+		named := "passed the checks and failed"
 		if name == "the default" {
 			named = "1 wrong while it was timed)"
 		}
