@@ -161,7 +161,7 @@ func (u *unit) parameter(d declaration) (p parameter, err error) {
 		}
 		err = fmt.Errorf("its argument %q %s, which init does not describe: docs/manifest.md lists what a manifest can, or "+
 			"add a void function that takes numbers and pointers to them, and calls this one", said,
-			cmp.Or(odd, "has the type "+strings.Join(words, " ")))
+			cmp.Or(odd, "has the type "+join(collect.Where(d.words, func(t token) bool { return !qualifiers[t.text] }))))
 	case several && !p.pointer:
 		err = fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields",
 			said)

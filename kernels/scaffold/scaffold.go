@@ -170,7 +170,7 @@ func (d *description) plain() string {
 // choose returns the function that is meant, and others that it may be. One that others call is less likely.
 func (u *unit) choose(entry, backend string) (s signature, rivals []string, err error) {
 	kind, hidden := "void function that other files can call", u.hidden()
-	advice := "static and inline functions and members of classes do not count; add a void function that calls it"
+	advice := "static and inline functions and members of classes do not count; add a void function that calls yours"
 	if backend == kernels.CUDA {
 		kind, hidden = "__global__ function", nil
 		advice = "write the kernel into this file as __global__ void, outside of classes"

@@ -128,9 +128,10 @@ func TestWhatCannotBeDescribed(t *testing.T) {
 		"void f(float * x, struct size n) { x[0]; }": "n\" has the type size, which init does not describe: docs/manifest.md",
 		"static void f(float *x) {}\ninline void g(float *x) {}\nvoid A::h(float *x) {}": "" +
 			"can call in it: it has f, g, A::h, but static and inline functions and members of classes do not count; add",
-		"struct A { void h(float *x) {} };":   "files can call in it: static and inline functions and members",
-		"void f(float **x, int n) {}":         `its argument "float **x" is a pointer to pointers, which init does not describe`,
-		"typedef struct P *Q; void f(Q x) {}": `its argument "Q x" has the type P, which init does not describe`,
+		"struct A { void h(float *x) {} };":            "files can call in it: static and inline functions and members",
+		"void f(float **x, int n) {}":                  `its argument "float **x" is a pointer to pointers, which init does not describe`,
+		"typedef struct { int x; } P; void f(P *x) {}": `its argument "P *x" has the type P, which init does not describe`,
+		"typedef struct P *Q; void f(Q x) {}":          `its argument "Q x" has the type Q, which init does not describe`,
 	} {
 		if _, err := From("new", "source.c", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", source, err)

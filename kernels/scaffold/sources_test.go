@@ -364,7 +364,7 @@ extern template void f<float>(const float *, float *, int);
 typedef float vec[4];
 void f(const v4 *x, v4 *y, vec z, int n) { for (int i = 0; i < n; i++) y[i] = x[i] + z[0]; }
 `, "", []string{
-			`its argument "const v4 *x" has the type`,
+			`its argument "const v4 *x" has the type v4, which`,
 		}, nil},
 		{"pragma.c", `#ifdef _OPENMP
 #include <omp.h>
