@@ -14,6 +14,7 @@ type unit struct {
 	pragmas  []token
 	included []string
 	errors   []string // directives that stop a compiler
+	unset    []string // macros that decide what is compiled, and are not defined
 	defined  map[string]*definition
 	order    []*definition // those of the source
 	uses     map[string]int
@@ -153,6 +154,9 @@ func (u *unit) condition(kind string, line []token) (is bool, asks []string) {
 			m.decides = true
 		}
 		if line[i].text != "defined" {
+			if t := line[i]; t.kind == isWord && u.defined[t.text] == nil && t.text[0] != '_' && u.live() {
+				u.unset = append(u.unset, t.text)
+			}
 			plain = append(plain, line[i])
 			continue
 		}

@@ -91,6 +91,9 @@ func (d *description) sourceNotes(line func(string, ...any)) {
 			line(" %s", d.todo("the source includes %s: put it here, too; init did not read it", strings.Trim(file, `"`)))
 		}
 	}
+	for _, name := range collect.Distinct(d.unit.unset) {
+		line(" %s", d.todo("%s decides what is compiled, and the source does not define it: init read it without", name))
+	}
 	for _, text := range d.unit.errors {
 		line(" %s", d.todo("without a macro the source stops at #error %s", text))
 	}
@@ -155,6 +158,8 @@ func (d *description) compilation(line func(string, ...any)) {
 	if d.backend == kernels.Host {
 		if threads := d.threads(); threads != "" {
 			line("launch: {threads: %s}", threads)
+		} else if d.unit.parallel() {
+			line(" %s", d.todo("launch: {threads: 4} if it is to run on four threads: without it, it runs on one"))
 		}
 		if d.unit.vector {
 			d.flags = append(d.flags, "-march=native")
@@ -240,7 +245,7 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		if p.follows != "" {
 			look += d.todo("the type or shape of %s where %s is not its default", p.name, p.follows)
 		}
-		if p.out && !p.written && d.outputs() > 1 {
+		if p.out && !p.written && len(collect.Where(d.parameters, func(p parameter) bool { return p.out })) > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
 		line("  - {name: %s, type: %s, shape: [%s]%s}%s", quoted(p.name), p.element, strings.Join(d.shape(p), ", "), more,
@@ -267,10 +272,6 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 
 func allNames(shape []string) bool {
 	return !slices.ContainsFunc(shape, func(factor string) bool { return !identifier.MatchString(factor) })
-}
-
-func (d *description) outputs() int {
-	return len(collect.Where(d.parameters, func(p parameter) bool { return p.out }))
 }
 
 // launch proposes one thread for each element, in two dimensions where the source has them: x goes with the last size.

@@ -350,7 +350,7 @@ func (d *description) findShapes() {
 	counts, ends := r.names("[", "for", "while"), r.names("for", "while", "if")
 	unclear := slices.ContainsFunc(d.parameters, func(p parameter) bool { return p.pointer && p.shape == nil })
 	for i, p := range d.parameters {
-		d.parameters[i].counts = counts[p.name] && strings.IndexAny(p.element, "iu") == 0
+		d.parameters[i].counts = counts["*"+p.name] && strings.IndexAny(p.element, "iu") == 0
 		d.parameters[i].ends = ends[p.name]
 		d.parameters[i].bounds, d.parameters[i].maybe = r.used[p.name], unclear && !shifted[p.name]
 	}

@@ -3,6 +3,8 @@ package scaffold
 import (
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // definition is a macro.
@@ -141,14 +143,13 @@ func (u *unit) tuned() (found []macro) {
 }
 
 // unknownMacros have a default that is no macro's here.
-func (u *unit) unknownMacros() (names []string) {
-	for _, m := range u.order {
-		if m.guarded && (m.call || len(m.body) > 0 && !m.number && m.word == "") && u.uses[m.name] > 0 {
-			names = append(names, m.name)
-		}
-	}
-	return names
+func (u *unit) unknownMacros() []string {
+	return collect.Each(collect.Where(u.order, func(m *definition) bool {
+		return m.guarded && (m.call || len(m.body) > 0 && !m.number && m.word == "") && u.uses[m.name] > 0
+	}), called)
 }
+
+func called(m *definition) string { return m.name }
 
 // values proposes what to try: a switch both ways, a size by powers of two around it.
 func (m macro) values() []int64 {
@@ -165,11 +166,6 @@ func (m macro) values() []int64 {
 }
 
 // fixed are the macros with a number that the source defines whatever a compiler is told.
-func (u *unit) fixed() (names []string) {
-	for _, m := range u.order {
-		if m.number && !m.guarded {
-			names = append(names, m.name)
-		}
-	}
-	return names
+func (u *unit) fixed() []string {
+	return collect.Each(collect.Where(u.order, func(m *definition) bool { return m.number && !m.guarded }), called)
 }

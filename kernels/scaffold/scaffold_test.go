@@ -162,7 +162,7 @@ func TestWhatCannotBeDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
-		os.DevNull: "from a regular file only", t.TempDir(): "from a regular file only", large: "reads at most 2097152",
+		os.DevNull: "reads a regular file", t.TempDir(): "reads a regular file", large: "of at most 2097152 bytes",
 	} {
 		if _, err := Write(filepath.Join(t.TempDir(), "new"), Source{File: file}); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -37,16 +37,17 @@ func (r reach) order(array string) func(a, b string) int {
 func (r reach) spelledOut(index []token, levels int) (made []token) {
 	for _, t := range index {
 		values := r.assigned[t.text]
-		if levels == 0 || len(made) > mostOfTemplate || len(values) != 1 || r.grows[t.text] {
+		if levels > 0 && len(made) <= mostOfTemplate && len(values) == 1 && !r.grows[t.text] {
+			made = slices.Concat(made, []token{{text: "("}}, r.spelledOut(values[0], levels-1), []token{{text: ")"}})
+		} else {
 			made = append(made, t)
-			continue
 		}
-		made = slices.Concat(made, []token{{text: "("}}, r.spelledOut(values[0], levels-1), []token{{text: ")"}})
 	}
 	return made
 }
 
-// names are those that conditions of these words, or indices ("["), are made of, and what those are assigned.
+// names are those that conditions of these words, or indices ("["), are made of, and what those, and the pointers with
+// an index, are assigned; those of arrays have a star where elements of theirs are.
 func (r reach) names(words ...string) map[string]bool {
 	names := map[string]bool{}
 	var parts [][]token
@@ -58,11 +59,14 @@ func (r reach) names(words ...string) map[string]bool {
 	for i, t := range r.body {
 		if t.text == "[" && slices.Contains(words, t.text) {
 			inside, _ := enclosed(r.body, i)
-			parts = append(parts, inside)
+			parts = append(append(parts, inside), r.assigned[textAt(r.body, i-1)]...)
 		}
 	}
 	for i := 0; i < len(parts); i++ {
-		for _, t := range parts[i] {
+		for at, t := range parts[i] {
+			if textAt(parts[i], at-1) == "*" || textAt(parts[i], at+1) == "[" {
+				names["*"+t.text] = true
+			}
 			if t.kind == isWord && !names[t.text] {
 				names[t.text] = true
 				parts = append(parts, r.assigned[t.text]...)

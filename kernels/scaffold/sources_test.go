@@ -513,6 +513,32 @@ void copy(const float *x, float *y, size_t n) { memset(y, 0, n * sizeof *y); for
 			"{name: y, type: f32, shape: [N], out: true} # look: inout: true if the source reads y before it writes it",
 			"the source uses no macro with a default",
 		}, nil},
+		{"embed.c", `void embed(const float *table, const int *at, const int *ids, const int *grid, float *y, int n, int dim) {
+	for (int i = 0; i < n; i++) {
+		int id = at[i];
+		const float *row = table + id * dim, *other = table + (long)ids[i] * dim;
+		const int *cells = grid + i * dim;
+		for (int j = 0; j < dim; j++) y[i * dim + j] = row[j] + other[j] + cells[j];
+	}
+}
+`, "", []string{
+			"look: the range of at,", "look: the range of ids,",
+		}, []string{"range of grid", "range of table"}},
+		{"unset.c", `#if STRATEGY == 1
+#define LOOP for (int i = n - 1; i >= 0; i--)
+#elif defined(OTHER) && __GNUC__ > 3
+#endif
+#ifndef LOOP
+#define LOOP for (int i = 0; i < n; i++)
+#endif
+void k(const float *x, float *y, int n) {
+	_Pragma("omp parallel for")
+	LOOP y[i] = x[i];
+}
+`, "", []string{
+			"look: STRATEGY decides what is compiled, and the source does not define it: init read it without",
+			"look: launch: {threads: 4} if it is to run on four threads",
+		}, []string{"OTHER decides", "__GNUC__ decides"}},
 		{"spaces.cpp", `namespace a { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i]; } }
 namespace b { void k(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; } }
 `, "b::k", []string{

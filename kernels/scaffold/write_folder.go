@@ -91,14 +91,11 @@ const mostOfSource = 2 << 20
 // readSource reads a regular file: others may have no end.
 func readSource(file string) ([]byte, error) {
 	about, err := os.Stat(file)
-	switch {
-	case err != nil:
+	if err == nil && (!about.Mode().IsRegular() || about.Size() > mostOfSource) {
+		err = fmt.Errorf("%s: init reads a regular file of at most %d bytes", file, mostOfSource)
+	}
+	if err != nil {
 		return nil, err
-	case !about.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: init reads a source from a regular file only", file)
-	case about.Size() > mostOfSource:
-		return nil, fmt.Errorf("%s: it has %d bytes, and init reads at most %d: move tables into a file that it includes",
-			file, about.Size(), mostOfSource)
 	}
 	return os.ReadFile(file)
 }
