@@ -196,6 +196,13 @@ func TestManySizesAndMacros(t *testing.T) {
 	for i := range 300 {
 		source = fmt.Sprintf("#ifndef M%[1]d\n#define M%[1]d 8\n#endif\n%[2]s + M%[1]d", i, source)
 	}
+	doubling := "b = " + strings.Repeat("c + ", 300) + "c; c = " + strings.Repeat("d + ", 300) + "d; d = n;"
+	for range 1000 {
+		doubling += " x[b] = 1;"
+	}
+	if _, err := From("new", "f.c", []byte("void f(float *x, int n) { int b, c, d; "+doubling+"}"), ""); err != nil {
+		t.Error(err)
+	}
 	if _, err := From("new", "f.c", []byte(source+"; }"), ""); err == nil ||
 		!strings.Contains(err.Error(), "describe the source by hand (docs/manifest.md)") {
 		t.Errorf("300 macros: %v", err)

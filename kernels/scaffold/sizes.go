@@ -33,11 +33,11 @@ func (r reach) order(array string) func(a, b string) int {
 	}
 }
 
-// spelledOut is an index with what its variables are assigned.
+// spelledOut is an index with what its variables are assigned. What is longer than 50 tokens is cut: it may double.
 func (r reach) spelledOut(index []token, levels int) (made []token) {
-	for _, t := range index {
+	for _, t := range index[:min(len(index), 50)] {
 		values := r.assigned[t.text]
-		if levels > 0 && len(made) <= mostOfTemplate && len(values) == 1 && !r.grows[t.text] {
+		if levels > 0 && len(made) <= 50 && len(values) == 1 && !r.grows[t.text] {
 			made = slices.Concat(made, []token{{text: "("}}, r.spelledOut(values[0], levels-1), []token{{text: ")"}})
 		} else {
 			made = append(made, t)
