@@ -15,7 +15,7 @@ const (
 	mostLinesOfPackage = 4200
 	// What is added pays by what is removed. Only the reader of C in kernels/scaffold did not, which took the place of
 	// patterns. Lower it when lines have gone.
-	mostLinesOfAll = 86_803
+	mostLinesOfAll = 87_027
 	mostMethods    = 5
 )
 

@@ -110,19 +110,17 @@ const mostOfTemplate = 1000
 func split(tokens []token, mark string) (parts [][]token) {
 	start := 0
 	for i := 0; i < len(tokens); {
-		switch next, ok := i+1, false; {
-		case tokens[i].text == mark:
-			parts, start = append(parts, tokens[start:i]), i+1
+		switch _, behind, ok := angles(tokens, i); {
+		case ok:
+			i = behind
 		case closings[tokens[i].text] != "":
 			_, i = enclosed(tokens, i)
-			continue
-		case tokens[i].text == "<":
-			if _, next, ok = angles(tokens, i); ok {
-				i = next
-				continue
-			}
+		case tokens[i].text == mark:
+			parts, start = append(parts, tokens[start:i]), i+1
+			i++
+		default:
+			i++
 		}
-		i++
 	}
 	if len(tokens) > 0 {
 		parts = append(parts, tokens[start:])
