@@ -193,7 +193,7 @@ func (d *description) entry() string {
 		name = quoted(d.instance())
 	}
 	if len(d.rivals) > 0 {
-		name += d.todo("no other function calls %s, so it is taken; --entry names another: %s", d.signature.name,
+		name += d.todo("no other function calls %s, so it was chosen; --entry names another: %s", d.signature.name,
 			strings.Join(d.rivals, ", "))
 	}
 	if slices.ContainsFunc(d.template, func(t templated) bool { return t.isType() && t.guessed }) {
@@ -208,7 +208,7 @@ func (d *description) noMacro() string {
 	if len(fixed) == 0 {
 		return "the source uses no macro with a default (#ifndef NAME, #define NAME 8)"
 	}
-	return fmt.Sprintf("%s: #define without #ifndef round it cannot be tuned (#ifndef %s, #define %s 8, #endif)",
+	return fmt.Sprintf("%s: #define without #ifndef around it cannot be tuned (#ifndef %s, #define %s 8, #endif)",
 		strings.Join(fixed, ", "), fixed[0], fixed[0])
 }
 

@@ -158,8 +158,8 @@ func (u *unit) parameter(d declaration) (p parameter, err error) {
 	case odd != "" || stars > 1 || p.element == "" || !identifier.MatchString(p.name):
 		odd = cmp.Or(odd, map[bool]string{true: "is a pointer to pointers"}[stars > 1], "has the type "+
 			join(collect.Where(d.words, func(t token) bool { return !qualifiers[t.text] })))
-		err = fmt.Errorf("its argument %q %s, which init does not describe: docs/manifest.md lists what a manifest can, or "+
-			"add a void function that takes numbers and pointers to them, and calls this one", said, odd)
+		err = fmt.Errorf("its argument %q %s, which init does not describe: docs/manifest.md lists what a manifest can "+
+			"describe; or add a void function that takes numbers and pointers to them and calls this one", said, odd)
 	case several && !p.pointer:
 		err = fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields",
 			said)

@@ -262,7 +262,7 @@ func TestStylesOfSources(t *testing.T) {
 			"#define TILE 16\nextern \"C\" __global__ void count(unsigned *bins, const unsigned char *x, int n) { " +
 				"atomicAdd(&bins[x[0]], 1); }\n",
 			[]string{"entry: count", "{name: bins, type: u32, shape: [256], inout: true, fill: uniform}", "REGISTERS:"}, nil,
-			"TILE: #define without #ifndef round it cannot be tuned (#ifndef TILE, #define TILE 8, #endif)"},
+			"TILE: #define without #ifndef around it cannot be tuned (#ifndef TILE, #define TILE 8, #endif)"},
 		{"d.c",
 			"void blend(float *y, float *z, const int *at, int n) { for (int i = 0; i < n; i++) { y[at[i]] = 2 * y[at[i]]; " +
 				"z[at[i]] = 1; } }\n",
