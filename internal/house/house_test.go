@@ -38,7 +38,7 @@ var floors = [][]string{
 // the lines above its own.
 var inside = map[string][][]string{
 	"kernels": {
-		{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes"},
+		{"kernels/arrays", "kernels/csource", "kernels/document", "kernels/element", "kernels/includes"},
 		{"kernels/arguments"},
 		{"kernels"},
 		{"kernels/inputs", "kernels/scaffold"},

@@ -13,9 +13,9 @@ import (
 const (
 	mostLinesOfFile    = 400
 	mostLinesOfPackage = 4200
-	// What is added pays by what is removed. Only the reader of C in kernels/scaffold did not, which took the place of
+	// What is added pays by what is removed. Only the reader of C, kernels/csource, did not, which took the place of
 	// patterns. Lower it when lines have gone.
-	mostLinesOfAll = 87_027
+	mostLinesOfAll = 87_127
 	mostMethods    = 5
 )
 

@@ -40,7 +40,7 @@ func (d *description) takeFlags(c callSource, source string, names []string) {
 // takeArguments carries arguments over, in the order of the function. Which of them the kernel
 // writes is known by the answers, and otherwise by what the source declares constant.
 func (d *description) takeArguments(c callArguments, source string) {
-	declared := formals(source, kernels.PlainName(d.entry))
+	declared := d.formals(source)
 	if len(declared) != len(c.Arguments) {
 		declared = nil
 	}
@@ -59,7 +59,7 @@ func (d *description) takeArguments(c callArguments, source string) {
 			} else {
 				a.out = declared != nil && declared[i].pointer && !declared[i].constant
 			}
-			d.takeArray(&a, r, source)
+			d.takeArray(&a, r, declared != nil && declared[i].read)
 			if declared != nil && !a.out && !declared[i].constant && d.backend == kernels.Host &&
 				strings.HasSuffix(d.source, ".cpp") && a.gap == "" {
 				d.lacks(&a, "the source declares %s as a pointer that it may write through: make it const", a.name)
@@ -98,7 +98,7 @@ func (d *description) takeScalar(a *argument, r recorded) {
 	}
 }
 
-func (d *description) takeArray(a *argument, r recorded, source string) {
+func (d *description) takeArray(a *argument, r recorded, read bool) {
 	e, known := elements[r.Type]
 	a.element, a.shape, a.zeros = e, append([]int64{}, r.Shape...), r.Zeros
 	if len(a.shape) == 0 {
@@ -119,9 +119,9 @@ func (d *description) takeArray(a *argument, r recorded, source string) {
 			"so by inout and a fill", a.name)
 	case a.out && !a.zeros:
 		a.inout, a.file = true, d.keep(a.name, r)
-	case a.out && accumulates(source, a.name):
+	case a.out && read:
 		a.init = "0"
-		d.note("%s starts at zero for every launch, as the script has it: the source adds to it", a.name)
+		d.note("%s starts at zero for every launch, as the script has it: the source reads it before it writes it", a.name)
 	case a.out, a.zeros:
 	case r.File == "":
 		a.low, a.high = r.Low, r.High
@@ -212,8 +212,9 @@ func (d *description) referenceFrom(run, tuned call) bool {
 	if run.Kernel != name {
 		text = swapNames(text, name, run.Kernel)
 	}
-	if taken == 0 {
-		if text, err = withConstants(text, name, d.constants); err != nil {
+	if plainly.entry = name; taken == 0 {
+		plainly.constants = d.constants
+		if text, err = plainly.withConstants(text); err != nil {
 			d.gap("%v", err)
 		}
 	}

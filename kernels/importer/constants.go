@@ -3,9 +3,12 @@ package importer
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
+	"pawl/kernels"
+	"pawl/kernels/csource"
 )
 
 // takeConstants makes constant memory arguments that are variables of the source, behind the
@@ -39,36 +42,40 @@ func (d *description) takeConstants(constants map[string]*recorded) {
 
 // withConstants lets a kernel take its constant memory as its last parameters, for a reference:
 // a variable that holds the pointer, or the number, stands in its place, and every thread sets it.
-func withConstants(source, entry string, constants []argument) (string, error) {
-	head := regexp.MustCompile(`\b` + regexp.QuoteMeta(entry) + `\s*\([^(){};]*\)\s*\{`)
-	if len(constants) > 0 && len(head.FindAllString(source, -1)) != 1 {
-		return source, fmt.Errorf("the reference must take the constant memory as its last parameters: the source does "+
-			"not show one function %s", entry)
+func (d *description) withConstants(source string) (string, error) {
+	if len(d.constants) == 0 {
+		return source, nil
 	}
-	for _, a := range constants {
-		declared := regexp.MustCompile(`\b__constant__\s+([A-Za-z_][\w: ]*?)\s+` + regexp.QuoteMeta(a.symbol) +
-			`\s*(\[[^\]]*\])?\s*;`)
-		found := declared.FindAllStringSubmatch(source, -1)
-		if len(found) != 1 || (found[0][2] == "") != (a.shape == nil) {
+	unit := d.compiled(source)
+	functions := unit.Functions(kernels.PlainName(d.entry))
+	if len(functions) != 1 || functions[0].Closing.Macro != "" || functions[0].Brace.Macro != "" {
+		return source, fmt.Errorf("the reference must take the constant memory as its last parameters: the source does "+
+			"not show one function %s", d.entry)
+	}
+	var edits []csource.Edit
+	for _, a := range d.constants {
+		found := collect.Where(unit.Declared, func(v csource.Declaration) bool { return v.Name == a.symbol && !v.Function })
+		if len(found) != 1 || !plainConstant(unit, found[0], a) {
 			return source, fmt.Errorf("the reference must take the constant memory %s as a parameter, behind the others: its "+
 				"declaration is not one that pawl can replace", a.symbol)
 		}
-		kind := found[0][1] + " "
+		words, _, _, _ := unit.Resolved(found[0])
+		kind := strings.Join(words, " ") + " "
 		if a.shape != nil {
 			kind = "const " + kind + "*"
 		}
-		source = declared.ReplaceAllLiteralString(source, "static __device__ "+kind+a.symbol+";")
-		at := head.FindStringIndex(source)
-		text := source[at[0]:at[1]]
-		before, _, _ := strings.Cut(text, ")")
-		text = fmt.Sprintf("%s, %spawl_%s) {\n\t%s = pawl_%s;", before, kind, a.symbol, a.symbol, a.symbol)
-		source = source[:at[0]] + text + source[at[1]:]
+		edits = append(edits,
+			csource.Edit{Place: found[0].Place, Text: "static __device__ " + kind + a.symbol + ";"},
+			csource.Before(functions[0].Closing.Place, ", "+kind+"pawl_"+a.symbol),
+			csource.After(functions[0].Brace.Place, "\n\t"+a.symbol+" = pawl_"+a.symbol+";"),
+		)
 	}
-	return source, nil
+	return csource.Rewrite(source, edits), nil
 }
 
-func accumulates(source, name string) bool {
-	name = regexp.QuoteMeta(name)
-	return regexp.MustCompile(`\batomic\w+\s*\(\s*&?\s*` + name + `\b|\b` + name +
-		`\s*\[[^;=]*\]\s*(?:[-+*/|&^]=|\+\+|--)`).MatchString(source)
+// plainConstant says that a variable is declared alone, as that of an argument in constant memory.
+func plainConstant(unit *csource.Unit, v csource.Declaration, a argument) bool {
+	beside := collect.Where(unit.Declared, func(other csource.Declaration) bool { return other.Place == v.Place })
+	return v.Has("__constant__") && v.Odd == "" && !v.Begun && v.Stars == 0 && len(beside) == 1 && len(v.Sizes) <= 1 &&
+		(len(v.Sizes) == 0) == (a.shape == nil)
 }

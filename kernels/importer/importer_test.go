@@ -126,20 +126,27 @@ func TestFormals(t *testing.T) {
 	source := `/* void k(int no) { */
 template <int N> __device__ float helper(float x) { return x; }
 __global__ void __launch_bounds__(A * B, 2) k(const float2 *__restrict__ points, float * const out, // the result
-	pair<int, float> p, unsigned char table[], int n) { k2(n); }`
-	got := formals(source, "k")
+	pair<int, float> p,
+#if WIDE
+	unsigned char table[], int n) { table[n] += 1; }
+#endif
+void unnamed(int, float *) { }`
+	read := func(entry string) []formal {
+		return (&description{entry: entry, flags: []string{"-DWIDE=1"}}).formals(source)
+	}
+	got := read("k")
 	want := []formal{
-		{"points", true, true},
-		{"out", true, false},
-		{"p", false, false},
-		{"table", true, false},
-		{"n", false, false},
+		{"points", true, true, false},
+		{"out", true, false, false},
+		{"p", false, false, false},
+		{"table", true, false, true},
+		{"n", false, false, false},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
-	for _, entry := range []string{"helper2", "k2", "no"} {
-		if got := formals(source, entry); got != nil {
+	for _, entry := range []string{"helper2", "k2", "no", "unnamed"} {
+		if got := read(entry); got != nil {
 			t.Errorf("%s: %v", entry, got)
 		}
 	}

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,58 +10,45 @@ import (
 	"strings"
 
 	"pawl/kernels"
+	"pawl/kernels/csource"
 	"pawl/kernels/includes"
 	"pawl/space"
 )
 
+var included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
+
+// compiled is a source as a compiler sees it at the default point.
+func (d *description) compiled(source string) *csource.Unit {
+	given := map[string]string{}
+	for _, macro := range d.macros() {
+		given[macro[0]] = macro[1]
+	}
+	return csource.Read(source, cmp.Or(d.source, "kernel.cu"), given)
+}
+
+// formal is an argument as a source declares it.
 type formal struct {
 	name     string
 	pointer  bool
 	constant bool // what it points to
+	read     bool // the function reads what it writes to it
 }
 
-var (
-	blanks   = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
-	lastName = regexp.MustCompile(`([A-Za-z_]\w*)\s*(\[[^\]]*\])?\s*$`)
-	included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
-)
-
-// formals returns the arguments of a function that a source defines, nil where it is not found.
-func formals(source, entry string) []formal {
-	text := blanks.ReplaceAllString(source, " ")
-	match := regexp.MustCompile(`\b` + regexp.QuoteMeta(entry) + `\s*\(([^()]*)\)\s*\{`).FindStringSubmatch(text)
-	if match == nil || strings.TrimSpace(match[1]) == "" || strings.TrimSpace(match[1]) == "void" {
-		return nil
-	}
-	var all []formal
-	for _, one := range splitArguments(match[1]) {
-		name := lastName.FindStringSubmatch(one)
-		if name == nil {
-			return nil
+// formals are the arguments of the entry function, nil where the source does not show it, or not their names.
+func (d *description) formals(source string) (all []formal) {
+	unit := d.compiled(source)
+	for _, f := range unit.Functions(kernels.PlainName(d.entry)) {
+		for _, p := range f.Parameters {
+			if p.Name == "" {
+				return nil
+			}
+			_, stars, constant, _ := unit.Resolved(p)
+			read := csource.UseOf(csource.Dereferenced(f.Body, p.Name), p.Name).Changed
+			all = append(all, formal{p.Name, stars > 0, constant && stars > 0, read})
 		}
-		before, _, _ := strings.Cut(one, "*")
-		all = append(all, formal{
-			name: name[1], pointer: strings.Contains(one, "*") || name[2] != "",
-			constant: regexp.MustCompile(`\bconst\b`).MatchString(before),
-		})
+		break
 	}
 	return all
-}
-
-// splitArguments splits at commas that are not inside the brackets of a template.
-func splitArguments(list string) (all []string) {
-	depth, start := 0, 0
-	for i, c := range list {
-		switch {
-		case c == '<':
-			depth++
-		case c == '>':
-			depth--
-		case c == ',' && depth == 0:
-			all, start = append(all, list[start:i]), i+1
-		}
-	}
-	return append(all, list[start:])
 }
 
 // withC gives the entry function of a CUDA source its plain name, as the other tuner's own compilation does.
@@ -68,14 +56,14 @@ func (d *description) withC(source string) string {
 	if strings.Contains(source, `extern "C"`) || d.backend != kernels.CUDA || kernels.IsInstance(d.entry) {
 		return source
 	}
-	found := regexp.MustCompile(`\b__global__\b[^;{}()]*(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*)?\b` +
-		regexp.QuoteMeta(d.entry) + `\s*\(`).FindStringIndex(source)
-	if found == nil {
-		d.gap("the source does not show a __global__ function %s: put extern \"C\" before it", d.entry)
-		return source
+	for _, f := range d.compiled(source).Functions(d.entry) {
+		if f.Has("__global__") {
+			d.note("extern \"C\" was put before %s, whose name would be another one otherwise", d.entry)
+			return csource.Rewrite(source, []csource.Edit{csource.Before(f.Place, `extern "C" `)})
+		}
 	}
-	d.note("extern \"C\" was put before %s, whose name would be another one otherwise", d.entry)
-	return source[:found[0]] + `extern "C" ` + source[found[0]:]
+	d.gap("the source does not show a __global__ function %s: put extern \"C\" before it", d.entry)
+	return source
 }
 
 var unrolled = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*pragma[ \t]+unroll[ \t]+)\(?([A-Za-z_]\w*)\)?[ \t]*$`)
@@ -144,7 +132,7 @@ const copied = `/* A copy of the kernel at the default point: results are compar
 
 // copyAsReference makes the kernel its own reference, at the default point: it is left to write.
 func (d *description) copyAsReference(source string) {
-	text, err := withConstants(source, kernels.PlainName(d.entry), d.constants)
+	text, err := d.withConstants(source)
 	if err != nil {
 		d.gap("%v", err)
 	}
@@ -157,15 +145,10 @@ func (d *description) copyAsReference(source string) {
 	d.gap("%s is a copy of the kernel: replace it with plain code that you trust", d.reference)
 }
 
-// defined puts the default point before a source, which gets no parameters as a reference.
-func (d *description) defined(source string) string {
-	var text strings.Builder
+// macros are what the kernel is compiled with at the default point.
+func (d *description) macros() (all [][2]string) {
 	for _, p := range d.params {
-		define := fmt.Sprintf("#define %s %s\n", p.name, p.first.Define())
-		if slices.Contains(d.referenceParams, p.name) {
-			define = fmt.Sprintf("#ifndef %s\n%s#endif\n", p.name, define)
-		}
-		text.WriteString(define)
+		all = append(all, [2]string{p.name, p.first.Define()})
 	}
 	for _, flag := range d.flags {
 		if macro, is := strings.CutPrefix(flag, "-D"); is {
@@ -173,8 +156,21 @@ func (d *description) defined(source string) string {
 			if !given {
 				content = "1"
 			}
-			fmt.Fprintf(&text, "#define %s %s\n", name, content)
+			all = append(all, [2]string{name, content})
 		}
+	}
+	return all
+}
+
+// defined puts the default point before a source, which gets no parameters as a reference.
+func (d *description) defined(source string) string {
+	var text strings.Builder
+	for _, macro := range d.macros() {
+		define := fmt.Sprintf("#define %s %s\n", macro[0], macro[1])
+		if slices.Contains(d.referenceParams, macro[0]) {
+			define = fmt.Sprintf("#ifndef %s\n%s#endif\n", macro[0], define)
+		}
+		text.WriteString(define)
 	}
 	// Compilers expand no macro in a pragma, and how far a reference is unrolled does not matter.
 	return text.String() + unrolled.ReplaceAllStringFunc(source, func(line string) string {

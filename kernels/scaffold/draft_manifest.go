@@ -10,15 +10,16 @@ import (
 
 	"pawl/internal/collect"
 	"pawl/kernels"
+	"pawl/kernels/csource"
 )
 
 // description is a source on its way to a manifest.
 type description struct {
 	name, backend, source, reference string
-	unit                             *unit
+	unit                             unit
 	signature
 	notes
-	macros  []macro
+	macros  []csource.Macro
 	globals []global
 	others  []string // what is said of variables of the source that are not described
 	rivals  []string // functions that may be the kernel, too
@@ -86,15 +87,15 @@ func (d *description) manifest() string {
 
 // sourceNotes says what of the source as a whole has to be looked at.
 func (d *description) sourceNotes(line func(string, ...any)) {
-	for _, file := range d.unit.included {
+	for _, file := range d.unit.Included {
 		if strings.HasPrefix(file, `"`) {
 			line(" %s", d.todo("the source includes %s: put it here, too; init did not read it", strings.Trim(file, `"`)))
 		}
 	}
-	for _, name := range collect.Distinct(d.unit.unset) {
+	for _, name := range collect.Distinct(d.unit.Unset) {
 		line(" %s", d.todo("%s decides what is compiled, and the source does not define it: init read it without", name))
 	}
-	for _, text := range d.unit.errors {
+	for _, text := range d.unit.Errors {
 		line(" %s", d.todo("without a macro the source stops at #error %s", text))
 	}
 	if _, calls := d.unit.onOneThread(); len(calls) > 0 && d.backend == kernels.Host {
@@ -106,18 +107,18 @@ func (d *description) sourceNotes(line func(string, ...any)) {
 // parametersOf lists what is tuned: macros, numbers of a template, or else a compiler's flag.
 func (d *description) parametersOf(line func(string, ...any)) {
 	for _, m := range d.macros {
-		if m.word != "" {
-			line("  %s: {values: [%s], default: %s}%s", quoted(m.name), quoted(m.word), quoted(m.word),
-				d.todo("what else %s may be, and reference: true if the result depends on it", m.name))
+		if m.Word != "" {
+			line("  %s: {values: [%s], default: %s}%s", quoted(m.Name), quoted(m.Word), quoted(m.Word),
+				d.todo("what else %s may be, and reference: true if the result depends on it", m.Name))
 			continue
 		}
-		look := d.todo("the values of %s, and reference: true if the result depends on it", m.name)
-		if d.unit.defined[m.name].decides {
-			look += d.todo("init did not read what is compiled only where %s is not %d", m.name, m.value)
+		look := d.todo("the values of %s, and reference: true if the result depends on it", m.Name)
+		if d.unit.Defined[m.Name].Decides {
+			look += d.todo("init did not read what is compiled only where %s is not %d", m.Name, m.Value)
 		}
-		line("  %s: {values: %s, default: %d}%s", quoted(m.name), list(m.values()), m.value, look)
+		line("  %s: {values: %s, default: %d}%s", quoted(m.Name), list(proposals(m.Value, m.Asked)), m.Value, look)
 	}
-	for _, name := range d.unit.unknownMacros() {
+	for _, name := range d.unit.Unknown() {
 		line(" %s", d.todo("%s has a default that is no plain number or word; list its values here to tune it", name))
 	}
 	numbers := 0
@@ -127,7 +128,7 @@ func (d *description) parametersOf(line func(string, ...any)) {
 		}
 		values := "[false, true]"
 		if t.kind != "bool" {
-			values = list(t.macro().values())
+			values = list(proposals(t.number(), false))
 		}
 		line("  %s: {values: %s, default: %s}%s", t.parameter(), values, t.value,
 			d.todo("the values of %s, which is the template's %s, and reference: true if the result depends on it",
@@ -161,7 +162,7 @@ func (d *description) compilation(line func(string, ...any)) {
 		} else if d.unit.parallel() {
 			line(" %s", d.todo("launch: {threads: 4} if it is to run on four threads: without it, it runs on one"))
 		}
-		if d.unit.vector {
+		if d.unit.Vector {
 			d.flags = append(d.flags, "-march=native")
 		}
 		if d.unit.parallel() {
@@ -175,11 +176,11 @@ func (d *description) compilation(line func(string, ...any)) {
 
 // threads is how many the pragmas ask for, where that is a number or a macro that is tuned.
 func (d *description) threads() string {
-	for i, t := range d.unit.pragmas {
-		name := textAt(d.unit.pragmas, i+2)
-		_, isNumber := integer(name)
-		if t.text == "num_threads" && textAt(d.unit.pragmas, i+3) == ")" &&
-			(isNumber || slices.ContainsFunc(d.macros, func(m macro) bool { return m.name == name && m.word == "" })) {
+	for i, t := range d.unit.Pragmas {
+		name := csource.At(d.unit.Pragmas, i+2)
+		_, isNumber := csource.Integer(name)
+		if t.Text == "num_threads" && csource.At(d.unit.Pragmas, i+3) == ")" &&
+			(isNumber || slices.ContainsFunc(d.macros, func(m csource.Macro) bool { return m.Name == name && m.Word == "" })) {
 			return name
 		}
 	}
@@ -193,7 +194,7 @@ func (d *description) entry() string {
 		name = quoted(d.instance())
 	}
 	if len(d.rivals) > 0 {
-		name += d.todo("no other function calls %s, so it was chosen; --entry names another: %s", d.signature.name,
+		name += d.todo("no other function calls %s, so it was chosen; --entry names another: %s", d.signature.Name,
 			strings.Join(d.rivals, ", "))
 	}
 	if slices.ContainsFunc(d.template, func(t templated) bool { return t.isType() && t.guessed }) {
@@ -204,7 +205,7 @@ func (d *description) entry() string {
 
 // noMacro says why nothing of the source is tuned.
 func (d *description) noMacro() string {
-	fixed := d.unit.fixed()
+	fixed := d.unit.Fixed()
 	if len(fixed) == 0 {
 		return "the source uses no macro with a default (#ifndef NAME, #define NAME 8)"
 	}
@@ -219,13 +220,13 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		if p.out {
 			more = ", out: true"
 		}
-		if p.changed {
+		if p.Changed {
 			more, look = ", inout: true, fill: uniform", d.todo("what %s holds before a launch: the source reads it, and does "+
 				"not declare it const; init: 0 instead of fill if it has to be zeros", p.name)
-		} else if p.out && p.handed {
+		} else if p.out && p.Handed {
 			look = d.todo("inout: true if the source reads %s before it writes it: it is used by more than its elements", p.name)
 		}
-		switch read := !p.out || p.changed; {
+		switch read := !p.out || p.Changed; {
 		case read && p.truth:
 			more += ", range: [0, 1]"
 		case read && p.counts:
@@ -245,7 +246,7 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 		if p.follows != "" {
 			look += d.todo("the type or shape of %s where %s is not its default", p.name, p.follows)
 		}
-		if p.out && !p.written && len(collect.Where(d.parameters, func(p parameter) bool { return p.out })) > 1 {
+		if p.out && !p.Written && len(collect.Where(d.parameters, func(p parameter) bool { return p.out })) > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
 		line("  - {name: %s, type: %s, shape: [%s]%s}%s", quoted(p.name), p.element, strings.Join(d.shape(p), ", "), more,
@@ -271,7 +272,7 @@ func (d *description) argument(line func(string, ...any), p parameter) {
 }
 
 func allNames(shape []string) bool {
-	return !slices.ContainsFunc(shape, func(factor string) bool { return !identifier.MatchString(factor) })
+	return !slices.ContainsFunc(shape, func(factor string) bool { return !csource.Identifier.MatchString(factor) })
 }
 
 // launch proposes one thread for each element, in two dimensions where the source has them: x goes with the last size.
@@ -283,17 +284,17 @@ func (d *description) launch(line func(string, ...any), dims []string) {
 		}
 	}
 	for _, m := range d.macros {
-		if m.value > 0 {
-			tuned[m.name] = m.name
+		if m.Value > 0 {
+			tuned[m.Name] = m.Name
 		}
 	}
 	blocks := map[string]string{} // by axis: what block indices are multiplied by, or what is called so
-	for i, t := range d.body {
-		if axis := textAt(d.body, i-2); textAt(d.body, i-1) == "*" && textAt(d.body, i-4) == "blockIdx" {
-			if t.kind == isNumber {
-				tuned[t.text] = t.text
+	for i, t := range d.Body {
+		if axis := csource.At(d.Body, i-2); csource.At(d.Body, i-1) == "*" && csource.At(d.Body, i-4) == "blockIdx" {
+			if t.Kind == csource.Number {
+				tuned[t.Text] = t.Text
 			}
-			blocks[axis] = cmp.Or(blocks[axis], tuned[t.text])
+			blocks[axis] = cmp.Or(blocks[axis], tuned[t.Text])
 		}
 	}
 	others := collect.Where(slices.Sorted(maps.Keys(tuned)), func(name string) bool {
@@ -306,7 +307,7 @@ func (d *description) launch(line func(string, ...any), dims []string) {
 	}
 	line("launch:%s", d.todo("grid and block: one thread for each element is proposed"))
 	defer d.shared(line)
-	if strings.Contains(join(d.body), "Idx . y") && len(dims) > 1 {
+	if strings.Contains(csource.Join(d.Body), "Idx . y") && len(dims) > 1 {
 		if at := slices.IndexFunc(d.parameters, func(p parameter) bool { return p.out && len(p.shape) > 1 }); at >= 0 {
 			dims = d.parameters[at].shape
 		}
@@ -328,12 +329,12 @@ var threadsName = regexp.MustCompile(`(?i)block|threads`)
 
 // shared notes memory whose size a launch states.
 func (d *description) shared(line func(string, ...any)) {
-	tokens := d.unit.tokens
-	if index(d.body, "this_grid") >= 0 {
+	tokens := d.unit.Tokens
+	if csource.Index(d.Body, "this_grid") >= 0 {
 		line(" %s", d.todo("this_grid: pawl launches no kernel cooperatively, so its grid cannot be synchronized"))
 	}
 	for i, t := range tokens {
-		if t.text == "__shared__" && (textAt(tokens, i-1) == "extern" || textAt(tokens, i+1) == "extern") {
+		if t.Text == "__shared__" && (csource.At(tokens, i-1) == "extern" || csource.At(tokens, i+1) == "extern") {
 			line("  shared: 0%s", d.todo("shared: the bytes of the source's extern __shared__ memory"))
 			return
 		}
@@ -341,3 +342,17 @@ func (d *description) shared(line func(string, ...any)) {
 }
 
 func list(values []int64) string { return strings.ReplaceAll(fmt.Sprint(values), " ", ", ") }
+
+// proposals are what to try: a switch both ways, a size by powers of two around it.
+func proposals(value int64, asked bool) []int64 {
+	if value == 0 || value == 1 && asked {
+		return []int64{0, 1}
+	}
+	var all []int64
+	for _, v := range []int64{value / 4, value / 2, value, 2 * value, 4 * value} {
+		if v == value || v > 0 && value > 0 && v>>2 <= value && (len(all) == 0 || v > all[len(all)-1]) {
+			all = append(all, v)
+		}
+	}
+	return slices.Compact(all)
+}

@@ -6,15 +6,17 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"pawl/kernels/csource"
 )
 
 // reach works out how far the indices of arrays go in a body, with numbers in place of sizes: variables are as large as
 // the loops and conditions around them allow.
 type reach struct {
-	body       []token
+	body       []csource.Token
 	at         int // where in it an index is looked at
 	conditions []condition
-	assigned   map[string][][]token
+	assigned   map[string][][]csource.Token
 	grows      map[string]bool  // variables that go beyond where they begin
 	known      map[string]int64 // sizes, macros, and numbers of a template
 	found      map[string]int64 // variables
@@ -26,7 +28,7 @@ type reach struct {
 // condition is that of a loop or a branch.
 type condition struct {
 	word   string
-	text   []token
+	text   []csource.Token
 	leaves bool // the source leaves where it holds
 	end    int  // behind the statement that it is for, of which the word is the first
 	from   int
@@ -34,39 +36,35 @@ type condition struct {
 
 // read notes the conditions and the assignments of the body.
 func (r *reach) read() {
-	r.assigned, r.grows, r.used = map[string][][]token{}, map[string]bool{}, map[string]bool{}
+	r.assigned, r.grows, r.used = map[string][][]csource.Token{}, map[string]bool{}, map[string]bool{}
 	r.found, r.tried = map[string]int64{}, map[string]bool{}
 	for i, t := range r.body {
-		next := textAt(r.body, i+1)
-		grows := slices.Contains([]string{"++", "+=", "*=", "|=", "^=", "<<="}, next) || textAt(r.body, i-1) == "++"
-		if t.kind == isWord && grows {
-			r.grows[t.text] = true
+		next := csource.At(r.body, i+1)
+		grows := slices.Contains([]string{"++", "+=", "*=", "|=", "^=", "<<="}, next) || csource.At(r.body, i-1) == "++"
+		if t.Kind == csource.Word && grows {
+			r.grows[t.Text] = true
 		}
 		switch {
-		case next == "(" && (t.text == "for" || t.text == "while" || t.text == "if"):
-			c, end := condition{word: t.text, from: i}, 0
-			if c.text, end = enclosed(r.body, i+1); t.text == "for" {
-				if parts := split(c.text, ";"); len(parts) >= 2 {
+		case next == "(" && (t.Text == "for" || t.Text == "while" || t.Text == "if"):
+			c, end := condition{word: t.Text, from: i}, 0
+			if c.text, end = csource.Enclosed(r.body, i+1); t.Text == "for" {
+				if parts := csource.Split(c.text, ";"); len(parts) >= 2 {
 					c.text = parts[1]
 				}
 			}
-			first := textAt(r.body, end)
+			first := csource.At(r.body, end)
 			if first == "{" {
-				first = textAt(r.body, end+1)
+				first = csource.At(r.body, end+1)
 			}
 			c.leaves = slices.Contains([]string{"return", "continue", "break"}, first)
-			statement := parser{tokens: r.body, at: end}
-			if statement.skip(";", "{"); statement.text() == "{" {
-				statement.next()
-			}
-			c.end = statement.at
+			c.end = csource.Statement(r.body, end)
 			r.conditions = append(r.conditions, c)
-		case t.kind != isWord:
+		case t.Kind != csource.Word:
 		case next == "=" || grows && strings.HasSuffix(next, "="):
-			value := split(r.body[i+2:min(len(r.body), i+2+mostOfTemplate)], ";")
+			value := csource.Split(r.body[i+2:min(len(r.body), i+2+csource.MostOfTemplate)], ";")
 			if len(value) > 0 {
-				if value = split(value[0], ","); len(value) > 0 {
-					r.assigned[t.text] = append(r.assigned[t.text], value[0])
+				if value = csource.Split(value[0], ","); len(value) > 0 {
+					r.assigned[t.Text] = append(r.assigned[t.Text], value[0])
 				}
 			}
 		}
@@ -74,8 +72,8 @@ func (r *reach) read() {
 }
 
 // evaluate is the largest value of an expression, which has to grow with its variables.
-func (r reach) evaluate(text []token) (int64, bool) {
-	return expression{tokens: text, largest: true, value: func(name string, fixed, element bool) (int64, bool) {
+func (r reach) evaluate(text []csource.Token) (int64, bool) {
+	return csource.Expression{Tokens: text, Largest: true, Value: func(name string, fixed, element bool) (int64, bool) {
 		if element {
 			return 255, r.bytes[name]
 		}
@@ -84,7 +82,7 @@ func (r reach) evaluate(text []token) (int64, bool) {
 			return value, ok
 		}
 		return r.variable(name)
-	}}.evaluate()
+	}}.Evaluate()
 }
 
 // variable is the largest value of a name where it is used, as the conditions around that say, or others. Of two
@@ -135,19 +133,19 @@ func (r reach) least(name string, c condition) (least int64, ok bool) {
 		both, either = either, both
 	}
 	for start, i := 0, 0; i <= len(c.text); i++ {
-		if i < len(c.text) && c.text[i].text != both {
+		if i < len(c.text) && c.text[i].Text != both {
 			continue
 		}
 		part := c.text[start:i]
 		start = i + 1
-		if index(part, either) >= 0 {
+		if csource.Index(part, either) >= 0 {
 			continue
 		}
-		at := slices.IndexFunc(part, func(t token) bool { return mirrored[t.text] != "" })
+		at := slices.IndexFunc(part, func(t csource.Token) bool { return mirrored[t.Text] != "" })
 		if at < 0 {
 			continue
 		}
-		left, operator, right := trimmed(part[:at]), part[at].text, trimmed(part[at+1:])
+		left, operator, right := trimmed(part[:at]), part[at].Text, trimmed(part[at+1:])
 		step, bounded := r.behind(name, left)
 		if !bounded {
 			left, operator, right = right, mirrored[operator], left
@@ -171,36 +169,36 @@ func (r reach) least(name string, c condition) (least int64, ok bool) {
 }
 
 // behind is how far one side of a comparison is behind a name: i + 4.
-func (r reach) behind(name string, side []token) (step int64, ok bool) {
-	if len(side) == 3 && side[1].text == "+" {
-		other := side[2].text
+func (r reach) behind(name string, side []csource.Token) (step int64, ok bool) {
+	if len(side) == 3 && side[1].Text == "+" {
+		other := side[2].Text
 		if other == name {
-			other = side[0].text
-		} else if side[0].text != name {
+			other = side[0].Text
+		} else if side[0].Text != name {
 			return 0, false
 		}
 		if step, ok = r.known[other]; !ok {
-			step, ok = integer(other)
+			step, ok = csource.Integer(other)
 		}
 		return step, ok
 	}
-	return 0, len(side) == 1 && side[0].text == name
+	return 0, len(side) == 1 && side[0].Text == name
 }
 
 // trimmed is part of a condition, without brackets that close or open in another part, or stand around all of it.
-func trimmed(text []token) []token {
+func trimmed(text []csource.Token) []csource.Token {
 	open := 0
 	for _, t := range text {
-		open += strings.Count(t.text, "(") - strings.Count(t.text, ")")
+		open += strings.Count(t.Text, "(") - strings.Count(t.Text, ")")
 	}
-	for ; open > 0 && textAt(text, 0) == "("; open-- {
+	for ; open > 0 && csource.At(text, 0) == "("; open-- {
 		text = text[1:]
 	}
-	for ; open < 0 && textAt(text, len(text)-1) == ")"; open++ {
+	for ; open < 0 && csource.At(text, len(text)-1) == ")"; open++ {
 		text = text[:len(text)-1]
 	}
-	if textAt(text, 0) == "(" {
-		if inside, next := enclosed(text, 0); next == len(text) {
+	if csource.At(text, 0) == "(" {
+		if inside, next := csource.Enclosed(text, 0); next == len(text) {
 			return trimmed(inside)
 		}
 	}
@@ -212,14 +210,14 @@ func trimmed(text []token) []token {
 func (r reach) extent(array string) (extent int64, all bool) {
 	all = true
 	for i, t := range r.body {
-		if before := textAt(r.body, i-1); t.text != array || before == "." || before == "->" {
+		if before := csource.At(r.body, i-1); t.Text != array || before == "." || before == "->" {
 			continue
 		}
-		if textAt(r.body, i+1) != "[" {
+		if csource.At(r.body, i+1) != "[" {
 			all = false
 			continue
 		}
-		inside, _ := enclosed(r.body, i+1)
+		inside, _ := csource.Enclosed(r.body, i+1)
 		r.at, r.found, r.tried = i, map[string]int64{}, map[string]bool{}
 		if index, known := r.evaluate(inside); known {
 			extent = max(extent, index+1)
@@ -294,13 +292,13 @@ var trialSizes = []int64{319993, 159979, 79979, 39989, 19997, 9973, 4999}
 func (d *description) findShapes() {
 	var sizes []factor
 	var names []string
-	r := &reach{body: d.body, known: map[string]int64{}, bytes: map[string]bool{}}
+	r := &reach{body: d.Body, known: map[string]int64{}, bytes: map[string]bool{}}
 	r.read()
 	for _, m := range d.macros {
-		r.known[m.name] = m.value
+		r.known[m.Name] = m.Value
 	}
 	for _, t := range d.template {
-		r.known[t.name] = t.macro().value
+		r.known[t.name] = t.number()
 	}
 	for _, p := range d.parameters {
 		r.bytes[p.name] = p.pointer && p.element == "u8"
@@ -321,8 +319,8 @@ func (d *description) findShapes() {
 		if extent < trialSizes[len(trialSizes)-1] {
 			shape, exact = []string{fmt.Sprint(extent)}, true
 			for _, m := range d.macros {
-				if r.used[m.name] {
-					d.parameters[i].follows = m.name
+				if r.used[m.Name] {
+					d.parameters[i].follows = m.Name
 				}
 			}
 		} else if !exact {
@@ -334,17 +332,17 @@ func (d *description) findShapes() {
 	r.used = used
 	for _, c := range r.conditions {
 		for _, t := range c.text {
-			if c.word != "if" && !r.used[t.text] && t.kind == isWord {
-				r.used[t.text] = true
-				r.variable(t.text)
+			if c.word != "if" && !r.used[t.Text] && t.Kind == csource.Word {
+				r.used[t.Text] = true
+				r.variable(t.Text)
 			}
 		}
 	}
 	shifted := map[string]bool{}
 	for i, t := range r.body {
-		if before := textAt(r.body, i-1); before == "<<" || before == ">>" {
-			shifted[t.text] = true
-			delete(r.used, t.text)
+		if before := csource.At(r.body, i-1); before == "<<" || before == ">>" {
+			shifted[t.Text] = true
+			delete(r.used, t.Text)
 		}
 	}
 	counts, ends := r.names("[", "for", "while"), r.names("for", "while", "if")

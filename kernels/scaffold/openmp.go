@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl/internal/collect"
+	"pawl/kernels/csource"
 )
 
 // serial is what functions of OpenMP are on one thread: a reference is compiled and linked without it.
@@ -17,23 +18,23 @@ var serial = map[string]string{
 }
 
 // parallel reports whether a source has OpenMP's pragmas, which a compiler skips unless told, or its functions.
-func (u *unit) parallel() bool {
-	return index(u.pragmas, "omp") >= 0 || len(u.parallelCalls()) > 0
+func (u unit) parallel() bool {
+	return csource.Index(u.Pragmas, "omp") >= 0 || len(u.parallelCalls()) > 0
 }
 
 // parallelCalls are the functions of OpenMP that a source calls.
-func (u *unit) parallelCalls() []string {
+func (u unit) parallelCalls() []string {
 	var names []string
-	for i, t := range u.tokens {
-		if strings.HasPrefix(t.text, "omp_") && textAt(u.tokens, i+1) == "(" {
-			names = append(names, t.text)
+	for i, t := range u.Tokens {
+		if strings.HasPrefix(t.Text, "omp_") && csource.At(u.Tokens, i+1) == "(" {
+			names = append(names, t.Text)
 		}
 	}
 	return collect.Distinct(names)
 }
 
 // onOneThread replaces those that a source calls, and names the others.
-func (u *unit) onOneThread() (text string, others []string) {
+func (u unit) onOneThread() (text string, others []string) {
 	calls := u.parallelCalls()
 	for _, call := range slices.Sorted(maps.Keys(serial)) {
 		name, _, _ := strings.Cut(call, "(")

@@ -2,9 +2,8 @@
 // description of a source that exists already.
 //
 // From a source it takes what stands there (the arguments of the entry function, the macros
-// that have a default) and proposes the rest. A source becomes tokens, those become what a
-// compiler would see, and that becomes declarations, which everything else reads. What it
-// cannot know, it says: the manifest has a comment at each such place, and [Folder] lists them.
+// that have a default) and proposes the rest. What it cannot know, it says: the manifest has a
+// comment at each such place, and [Folder] lists them.
 package scaffold
 
 import (
@@ -18,6 +17,7 @@ import (
 
 	"pawl/internal/collect"
 	"pawl/kernels"
+	"pawl/kernels/csource"
 )
 
 // Folder is what a new kernel consists of.
@@ -50,10 +50,10 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		backend = kernels.CUDA
 	}
 	file += ext
-	u := preprocess(source, file)
+	u := unit{csource.Read(source, file, nil)}
 	s, rivals, err := u.choose(entry, backend)
-	if err == nil && backend == kernels.Host && s.is("__global__") {
-		err = fmt.Errorf("%s is a kernel of CUDA: copy the source to a name that ends in .cu", s.name)
+	if err == nil && backend == kernels.Host && s.Has("__global__") {
+		err = fmt.Errorf("%s is a kernel of CUDA: copy the source to a name that ends in .cu", s.Name)
 	}
 	if known := []string{".c", ".h", ".cu", ".cc", ".cpp", ".cxx"}; err != nil &&
 		!slices.Contains(known, strings.ToLower(ext)) {
@@ -76,7 +76,7 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		unit:      u,
 		reference: reference,
 		signature: s,
-		macros:    u.tuned(),
+		macros:    u.Tuned(),
 		rivals:    rivals,
 	}
 	d.findGlobals()
@@ -103,9 +103,9 @@ func (d *description) instructions() string {
 	switch {
 	case d.backend != kernels.Host:
 		return ""
-	case strings.Contains(d.unit.source, "_mm512_"):
+	case strings.Contains(d.unit.Source, "_mm512_"):
 		text += "#pragma GCC target(\"avx512f,avx512bw,avx512dq,avx512vl,fma\")\n"
-	case d.unit.vector:
+	case d.unit.Vector:
 		text += "#pragma GCC target(\"avx2,fma,f16c,bmi,bmi2,popcnt,aes,pclmul\")\n"
 	}
 	return text
@@ -114,13 +114,9 @@ func (d *description) instructions() string {
 // plain is the source as a reference: the function in place of the template, under its plain name, which takes the
 // variables too, as an argument hides a variable.
 func (d *description) plain() string {
-	type edit struct {
-		from, to int
-		text     string
-	}
-	var edits []edit
+	var edits []csource.Edit
 	beside, fixed := "", ""
-	if d.unit.defined["__cplusplus"] != nil {
+	if d.unit.Defined["__cplusplus"] != nil {
 		beside = " = 0" // for the functions that call it without them
 	}
 	for _, t := range d.template {
@@ -131,44 +127,35 @@ func (d *description) plain() string {
 				t.value, t.kind, t.name)
 		}
 	}
-	for _, other := range d.unit.declared {
-		if !other.function || other.name != d.signature.name || other.space != d.space || other.closing.macro != "" {
+	for _, other := range d.unit.Declared {
+		if !other.Function || other.Name != d.signature.Name || other.Space != d.Space || other.Closing.Macro != "" {
 			continue
 		}
-		if other.header[1] > 0 {
-			edits = append(edits, edit{other.header[0], other.header[1], fixed})
+		if other.Header.To > 0 {
+			edits = append(edits, csource.Edit{Place: other.Header, Text: fixed})
 		}
 		for _, g := range d.globals {
-			edits = append(edits, edit{other.closing.from, other.closing.from, ", " + g.declared + beside})
+			edits = append(edits, csource.Before(other.Closing.Place, ", "+g.declared+beside))
 		}
 		beside, fixed = "", ""
 	}
 	if len(d.template) > 0 {
-		for _, use := range d.unit.instancesOf(d.signature.name) {
-			edits = append(edits, edit{use.from, use.to, ""})
+		for _, use := range d.unit.Instances(d.signature.Name) {
+			edits = append(edits, csource.Edit{Place: use.Place})
 		}
-		for _, asked := range d.unit.instances[d.signature.name] {
-			edits = append(edits, edit{asked[0], asked[1], ""})
-		}
-	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.from-b.from, b.to-a.to) })
-	var text strings.Builder
-	at := len(d.unit.source) - len(strings.TrimPrefix(d.unit.source, "\ufeff"))
-	for _, e := range edits {
-		if e.from >= at {
-			text.WriteString(d.unit.source[at:e.from] + e.text)
-			at = e.to
+		for _, asked := range d.unit.Instantiated[d.signature.Name] {
+			edits = append(edits, csource.Edit{Place: asked})
 		}
 	}
-	text.WriteString(d.unit.source[at:])
-	if d.space != "" {
-		fmt.Fprintf(&text, "\nusing %s::%s;\n", d.space, d.signature.name)
+	text := strings.TrimPrefix(csource.Rewrite(d.unit.Source, edits), "\ufeff")
+	if d.Space != "" {
+		text += fmt.Sprintf("\nusing %s::%s;\n", d.Space, d.signature.Name)
 	}
-	return text.String()
+	return text
 }
 
 // choose returns the function that is meant, and others that it may be. One that others call is less likely.
-func (u *unit) choose(entry, backend string) (s signature, rivals []string, err error) {
+func (u unit) choose(entry, backend string) (s signature, rivals []string, err error) {
 	kind, hidden := "void function that other files can call", u.hidden()
 	advice := "static and inline functions and members of classes do not count; add a void function that calls yours"
 	if backend == kernels.CUDA {
@@ -178,19 +165,19 @@ func (u *unit) choose(entry, backend string) (s signature, rivals []string, err 
 	if len(hidden) > 0 {
 		advice = "it has " + strings.Join(hidden, ", ") + ", but " + advice
 	}
-	name := signature.qualified
+	name := signature.Qualified
 	all, returning := u.signatures(backend)
 	meant := slices.Concat(all, returning)
 	names := strings.Join(collect.Each(meant, name), ", ")
 	switch {
 	case entry != "":
-		plain := collect.Where(meant, func(s signature) bool { return s.name == entry })
-		if meant = collect.Where(meant, func(s signature) bool { return s.qualified() == entry }); len(meant) == 0 {
+		plain := collect.Where(meant, func(s signature) bool { return s.Name == entry })
+		if meant = collect.Where(meant, func(s signature) bool { return s.Qualified() == entry }); len(meant) == 0 {
 			meant = plain
 		}
 	case len(meant) > 1:
 		meant = collect.Where(meant, func(s signature) bool {
-			return !u.calls(s.name) && (strings.Contains(join(s.list), "*") || len(all) == 0 || s.is("void"))
+			return !u.Calls(s.Name) && (strings.Contains(csource.Join(s.List), "*") || len(all) == 0 || s.Has("void"))
 		})
 	}
 	if len(meant) == 0 && len(all) == 1 && entry == "" {
@@ -207,26 +194,26 @@ func (u *unit) choose(entry, backend string) (s signature, rivals []string, err 
 		return s, nil, fmt.Errorf("no %s is called %s; there are %s", kind, entry, names)
 	case len(meant) > 1 && len(collect.Distinct(collect.Each(meant, name))) == 1:
 		return s, nil, fmt.Errorf("several functions are called %s, and an entry is a name alone: rename the one "+
-			"that is meant", meant[0].qualified())
+			"that is meant", meant[0].Qualified())
 	case len(refused) == 1 && len(described) == 1:
 		return s, nil, fmt.Errorf("it has %s, and %s, which init does not describe: %w; name the one that is meant with "+
-			"--entry", described[0].qualified(), refused[0].qualified(), refused[0].refused)
+			"--entry", described[0].Qualified(), refused[0].Qualified(), refused[0].refused)
 	case len(meant) != 1:
 		return s, nil, fmt.Errorf("several functions could be the kernel: %s; name one with --entry", names)
 	case len(refused) > 0:
-		return s, nil, fmt.Errorf("init does not describe function %s: %w", refused[0].qualified(), refused[0].refused)
+		return s, nil, fmt.Errorf("init does not describe function %s: %w", refused[0].Qualified(), refused[0].refused)
 	}
 	if entry == "" {
-		rivals = collect.Where(collect.Each(all, name), func(name string) bool { return name != meant[0].qualified() })
+		rivals = collect.Where(collect.Each(all, name), func(name string) bool { return name != meant[0].Qualified() })
 	}
 	return meant[0], rivals, nil
 }
 
 // hidden are the functions that other files cannot call.
-func (u *unit) hidden() []string {
-	return collect.Each(collect.Where(u.declared, func(d declaration) bool {
-		return d.complete && (d.is("static", "inline") || strings.Contains(d.name, "::"))
-	}), declaration.qualified)
+func (u unit) hidden() []string {
+	return collect.Each(collect.Where(u.Declared, func(d csource.Declaration) bool {
+		return d.Complete && (d.Has("static", "inline") || strings.Contains(d.Name, "::"))
+	}), csource.Declaration.Qualified)
 }
 
 const referenceNote = `/* A copy of the kernel at its defaults: results are compared with those of the default point.

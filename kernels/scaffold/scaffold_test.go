@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/kernels/csource"
 )
 
 func TestSignatures(t *testing.T) {
@@ -28,7 +29,7 @@ void strange(struct shape *s) {}
 void pointers(float **p) {}
 void nothing(void) {}
 `
-	none := " false false false [] false false false  false false false}"
+	none := " {false false false} [] false false false  false false false}"
 	x, y, n := "{x f32 true false"+none+" ", "{y f32 true true"+none+" ", "{n i32 false false"+none+" "
 	alpha := "{alpha f64 false false" + none
 	for backend, want := range map[string][]string{
@@ -41,11 +42,11 @@ void nothing(void) {}
 		},
 	} {
 		var texts []string
-		found, _ := preprocess(source, "f.cu").signatures(backend)
+		found, _ := unit{csource.Read(source, "f.cu", nil)}.signatures(backend)
 		for _, s := range found {
-			text := fmt.Sprintf("%s %v", s.name, s.parameters)
+			text := fmt.Sprintf("%s %v", s.Name, s.parameters)
 			if s.refused != nil {
-				text = s.name + " refused"
+				text = s.Name + " refused"
 			}
 			texts = append(texts, text)
 		}
@@ -56,26 +57,26 @@ void nothing(void) {}
 }
 
 func TestMacros(t *testing.T) {
-	found := preprocess("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef "+
+	found := csource.Read("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef "+
 		"GUARD_H\n#define GUARD_H\n#endif\n#ifndef REAL\n#define REAL long double\n"+
 		"#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n"+
 		"#ifndef SWITCH\n#define SWITCH 1\n#endif\n#if SWITCH\n#endif\n#ifndef UNROLL\n#define UNROLL 1\n#endif\n"+
 		"#ifndef ROWS\n#define ROWS 1\n#endif\nfor (; y < y0 + ROWS && y < h; y++) fast = SWITCH && y;\n"+
-		"BLOCK FAST REAL UNROLL", "f.c").tuned()
+		"BLOCK FAST REAL UNROLL", "f.c", nil).Tuned()
 	want := "[{BLOCK 64  false} {FAST 0  false} {REAL 0 long double false} {SWITCH 1  true} {UNROLL 1  false} " +
 		"{ROWS 1  false}]"
 	if fmt.Sprint(found) != want {
 		t.Errorf("%v", found)
 	}
-	for m, want := range map[macro]string{
-		{name: "BLOCK", value: 64}: "[16 32 64 128 256]", {name: "FAST"}: "[0 1]", {name: "UNROLL", value: 1}: "[1 2 4]",
-		{name: "SWITCH", value: 1, asked: true}: "[0 1]", {name: "K", value: 3}: "[1 3 6 12]",
+	for m, want := range map[csource.Macro]string{
+		{Name: "BLOCK", Value: 64}: "[16 32 64 128 256]", {Name: "FAST"}: "[0 1]", {Name: "UNROLL", Value: 1}: "[1 2 4]",
+		{Name: "SWITCH", Value: 1, Asked: true}: "[0 1]", {Name: "K", Value: 3}: "[1 3 6 12]",
 	} {
-		if got := fmt.Sprint(m.values()); got != want {
+		if got := fmt.Sprint(proposals(m.Value, m.Asked)); got != want {
 			t.Errorf("%v: %s, want %s", m, got, want)
 		}
-		if !slices.Contains(m.values(), m.value) {
-			t.Errorf("%v: the default is not among %v", m, m.values())
+		if !slices.Contains(proposals(m.Value, m.Asked), m.Value) {
+			t.Errorf("%v: the default is not among %v", m, proposals(m.Value, m.Asked))
 		}
 	}
 }
@@ -452,10 +453,12 @@ func TestShapes(t *testing.T) {
 		"for (int i = 0; i < n; i++) y[i] = 1; for (int i = 0; m > i; i++) x[i] = i != n;": "x [M] true y [N] true",
 		"for (int i = 0; i < n; i++) y[b[i]] = x[y[0]];":                                   "x [] false y [256] true",
 	} {
-		made := description{signature: signature{declaration: declaration{body: scan(source)}, parameters: []parameter{
+		made := description{unit: unit{csource.Read(source, "f.c", nil)}}
+		made.Body = csource.Scan(source)
+		made.parameters = []parameter{
 			{name: "x", element: "f32", pointer: true}, {name: "y", element: "u32", pointer: true},
 			{name: "n", element: "i32"}, {name: "m", element: "i32"}, {name: "b", element: "u8", pointer: true},
-		}}}
+		}
 		made.findShapes()
 		x, y := made.parameters[0], made.parameters[1]
 		if got := fmt.Sprint("x ", x.shape, " ", x.exact, " y ", y.shape, " ", y.exact); got != want {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"pawl/kernels/csource"
 )
 
 // multiplied is how often an index multiplies by a size, in how many brackets, and at which token.
@@ -15,15 +17,15 @@ type multiplied struct{ times, within, at int }
 func (r reach) order(array string) func(a, b string) int {
 	found := map[string]multiplied{}
 	for i, t := range r.body {
-		if t.text != array || textAt(r.body, i+1) != "[" {
+		if t.Text != array || csource.At(r.body, i+1) != "[" {
 			continue
 		}
-		inside, _ := enclosed(r.body, i+1)
+		inside, _ := csource.Enclosed(r.body, i+1)
 		index, depth := r.spelledOut(inside, 4), 0
 		for at, t := range index {
-			depth += strings.Count(t.text, "(") - strings.Count(t.text, ")")
-			if textAt(index, at-1) == "*" || textAt(index, at+1) == "*" {
-				name := strings.ToUpper(t.text) // as sizes are called
+			depth += strings.Count(t.Text, "(") - strings.Count(t.Text, ")")
+			if csource.At(index, at-1) == "*" || csource.At(index, at+1) == "*" {
+				name := strings.ToUpper(t.Text) // as sizes are called
 				found[name] = multiplied{found[name].times + 1, depth, at}
 			}
 		}
@@ -34,11 +36,12 @@ func (r reach) order(array string) func(a, b string) int {
 }
 
 // spelledOut is an index with what its variables are assigned. What is longer than 50 tokens is cut: it may double.
-func (r reach) spelledOut(index []token, levels int) (made []token) {
+func (r reach) spelledOut(index []csource.Token, levels int) (made []csource.Token) {
 	for _, t := range index[:min(len(index), 50)] {
-		values := r.assigned[t.text]
-		if levels > 0 && len(made) <= 50 && len(values) == 1 && !r.grows[t.text] {
-			made = slices.Concat(made, []token{{text: "("}}, r.spelledOut(values[0], levels-1), []token{{text: ")"}})
+		values := r.assigned[t.Text]
+		if levels > 0 && len(made) <= 50 && len(values) == 1 && !r.grows[t.Text] {
+			made = append(append(made, csource.Token{Text: "("}), r.spelledOut(values[0], levels-1)...)
+			made = append(made, csource.Token{Text: ")"})
 		} else {
 			made = append(made, t)
 		}
@@ -50,26 +53,26 @@ func (r reach) spelledOut(index []token, levels int) (made []token) {
 // an index, are assigned; those of arrays have a star where elements of theirs are.
 func (r reach) names(words ...string) map[string]bool {
 	names := map[string]bool{}
-	var parts [][]token
+	var parts [][]csource.Token
 	for _, c := range r.conditions {
 		if slices.Contains(words, c.word) {
 			parts = append(parts, c.text)
 		}
 	}
 	for i, t := range r.body {
-		if t.text == "[" && slices.Contains(words, t.text) {
-			inside, _ := enclosed(r.body, i)
-			parts = append(append(parts, inside), r.assigned[textAt(r.body, i-1)]...)
+		if t.Text == "[" && slices.Contains(words, t.Text) {
+			inside, _ := csource.Enclosed(r.body, i)
+			parts = append(append(parts, inside), r.assigned[csource.At(r.body, i-1)]...)
 		}
 	}
 	for i := 0; i < len(parts); i++ {
 		for at, t := range parts[i] {
-			if textAt(parts[i], at-1) == "*" || textAt(parts[i], at+1) == "[" {
-				names["*"+t.text] = true
+			if csource.At(parts[i], at-1) == "*" || csource.At(parts[i], at+1) == "[" {
+				names["*"+t.Text] = true
 			}
-			if t.kind == isWord && !names[t.text] {
-				names[t.text] = true
-				parts = append(parts, r.assigned[t.text]...)
+			if t.Kind == csource.Word && !names[t.Text] {
+				names[t.Text] = true
+				parts = append(parts, r.assigned[t.Text]...)
 			}
 		}
 	}
@@ -106,7 +109,7 @@ func (d *description) dimension(p parameter) string {
 			name += "_"
 		}
 	}
-	for d.unit != nil && d.unit.defined[name] != nil {
+	for d.unit.Defined[name] != nil {
 		name += "_SIZE"
 	}
 	return name

@@ -1,4 +1,4 @@
-package scaffold
+package csource
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// qualifiers are words beside a type that do not change what it holds.
-var qualifiers = setOf(`const volatile static extern inline register constexpr typedef auto mutable thread_local
+// Qualifiers are words beside a type that do not change what it holds.
+var Qualifiers = setOf(`const volatile static extern inline register constexpr typedef auto mutable thread_local
 	_Thread_local restrict __restrict__ __restrict __constant__ __device__ __global__ __host__ __shared__ __managed__
 	__inline__ __inline __forceinline__ __noinline__ __grid_constant__ struct union enum class typename __launch_bounds__
 	explicit virtual override final noexcept try consteval constinit __extension__ _Noreturn friend`)
@@ -39,8 +39,8 @@ var (
 	signs  = map[string]string{"": "i", "u": "u"}
 )
 
-// elementOf is the manifest's name of a type, empty where it has none.
-func elementOf(words []string) string {
+// Element is the manifest's name of a type, empty where it has none.
+func Element(words []string) string {
 	name := strings.Join(words, " ")
 	for _, prefix := range []string{"::", "cuda::", "std::"} {
 		name = strings.TrimPrefix(name, prefix)
@@ -79,29 +79,36 @@ func elementOf(words []string) string {
 }
 
 // isType says that a word is part of a number's type, as in a cast.
-func isType(word string) bool { return word == "const" || elementOf([]string{word}) != "" }
+func isType(word string) bool { return word == "const" || Element([]string{word}) != "" }
 
-// resolved is a type with the names that the source gives others put in: its words, without qualifiers.
-func (u *unit) resolved(d declaration) (words []string, stars int, constant bool, odd string) {
-	stars, odd = d.stars, d.odd
-	if len(d.sizes) > 1 && odd == "" {
+// Resolved is a type with the names that the source gives others put in: its words, without qualifiers.
+func (u *Unit) Resolved(d Declaration) (words []string, stars int, constant bool, odd string) {
+	stars, odd = d.Stars, d.Odd
+	if len(d.Sizes) > 1 && odd == "" {
 		odd = "is an array of arrays"
 	}
-	if len(d.sizes) > 0 {
+	if len(d.Sizes) > 0 {
 		stars++
 	}
-	for _, t := range d.words {
-		constant = constant || strings.HasPrefix(t.text, "const") && t.text != "consteval"
-		if !qualifiers[t.text] {
-			words = append(words, t.text)
+	for _, t := range d.Words {
+		constant = constant || strings.HasPrefix(t.Text, "const") && t.Text != "consteval"
+		if !Qualifiers[t.Text] {
+			words = append(words, t.Text)
 		}
 	}
-	at := slices.IndexFunc(u.aliases, func(a declaration) bool { return len(words) == 1 && a.name == words[0] })
+	at := slices.IndexFunc(u.aliases, func(a Declaration) bool { return len(words) == 1 && a.Name == words[0] })
 	if at >= 0 {
 		others := *u
 		others.aliases = slices.Concat(u.aliases[:at], u.aliases[at+1:])
-		more, further, fixed, unlike := others.resolved(u.aliases[at])
+		more, further, fixed, unlike := others.Resolved(u.aliases[at])
 		return more, stars + further, constant && further == 0 || fixed, cmp.Or(odd, unlike)
 	}
 	return words, stars, constant, odd
+}
+
+// WithType is the same source with one more name of a type.
+func (u *Unit) WithType(name, kind string) *Unit {
+	within := *u
+	within.aliases = append([]Declaration{{Name: name, Words: Scan(kind)}}, u.aliases...)
+	return &within
 }

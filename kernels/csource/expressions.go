@@ -1,4 +1,4 @@
-package scaffold
+package csource
 
 import (
 	"slices"
@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// expression evaluates integers of C from the left.
-type expression struct {
-	tokens []token
+// Expression evaluates integers of C from the left.
+type Expression struct {
+	Tokens []Token
 	// value is what a name or an element of an array stands for; fixed asks for a name that is one number.
-	value func(name string, fixed, element bool) (int64, bool)
+	Value func(name string, fixed, element bool) (int64, bool)
 	// largest asks for the largest value where names stand for their largest.
-	largest, fixed bool
+	Largest, fixed bool
 	failed         bool
 	depth          int // of brackets
 }
@@ -51,33 +51,33 @@ func truth(is bool) int64 {
 	return 0
 }
 
-// evaluate returns a number, if the whole is one.
-func (e expression) evaluate() (int64, bool) {
+// Evaluate returns a number, if the whole is one.
+func (e Expression) Evaluate() (int64, bool) {
 	found := e.choice()
-	return found, !e.failed && len(e.tokens) == 0
+	return found, !e.failed && len(e.Tokens) == 0
 }
 
-func (e *expression) take() (t token) {
-	if len(e.tokens) == 0 {
+func (e *Expression) take() (t Token) {
+	if len(e.Tokens) == 0 {
 		e.failed = true
 		return t
 	}
-	t, e.tokens = e.tokens[0], e.tokens[1:]
+	t, e.Tokens = e.Tokens[0], e.Tokens[1:]
 	return t
 }
 
 // choice is a ? b : c, or what stands before the question mark.
-func (e *expression) choice() int64 {
+func (e *Expression) choice() int64 {
 	condition := e.binary(1)
-	if textAt(e.tokens, 0) != "?" || e.failed {
+	if At(e.Tokens, 0) != "?" || e.failed {
 		return condition
 	}
 	e.take()
 	yes := e.choice()
-	e.failed = e.take().text != ":" || e.failed
+	e.failed = e.take().Text != ":" || e.failed
 	no := e.choice()
 	switch {
-	case e.largest:
+	case e.Largest:
 		return max(yes, no)
 	case condition != 0:
 		return yes
@@ -85,25 +85,25 @@ func (e *expression) choice() int64 {
 	return no
 }
 
-func (e *expression) binary(least int) int64 {
+func (e *Expression) binary(least int) int64 {
 	left := e.unary()
 	for !e.failed {
-		text := textAt(e.tokens, 0)
+		text := At(e.Tokens, 0)
 		operator, known := operators[text]
 		if !known || operator.level < least {
 			break
 		}
 		e.take()
 		outer := e.fixed
-		e.fixed = outer || e.largest && slices.Contains([]string{"-", "/", "|", "^", "<<", ">>"}, text)
+		e.fixed = outer || e.Largest && slices.Contains([]string{"-", "/", "|", "^", "<<", ">>"}, text)
 		right := e.binary(operator.level + 1)
 		e.fixed = outer
 		switch {
 		case right == 0 && (text == "/" || text == "%"):
 			e.failed = true
-		case e.largest && text == "%":
+		case e.Largest && text == "%":
 			left = min(left, right-1)
-		case e.largest && text == "&":
+		case e.Largest && text == "&":
 			left = min(left, right)
 		default:
 			left = operator.of(left, right)
@@ -112,11 +112,11 @@ func (e *expression) binary(least int) int64 {
 	return left
 }
 
-func (e *expression) unary() int64 {
-	if textAt(e.tokens, 0) == "(" {
-		inside, next := enclosed(e.tokens, 0)
-		e.tokens = e.tokens[next:]
-		if len(inside) > 0 && !slices.ContainsFunc(inside, func(t token) bool { return !isType(t.text) }) {
+func (e *Expression) unary() int64 {
+	if At(e.Tokens, 0) == "(" {
+		inside, next := Enclosed(e.Tokens, 0)
+		e.Tokens = e.Tokens[next:]
+		if len(inside) > 0 && !slices.ContainsFunc(inside, func(t Token) bool { return !isType(t.Text) }) {
 			return e.unary() // a cast
 		}
 		return e.inner(inside)
@@ -125,19 +125,19 @@ func (e *expression) unary() int64 {
 	switch {
 	case e.failed:
 		return 0
-	case t.text == "-" || t.text == "~" || t.text == "!":
+	case t.Text == "-" || t.Text == "~" || t.Text == "!":
 		outer := e.fixed
-		e.fixed = outer || e.largest
+		e.fixed = outer || e.Largest
 		value := e.unary()
 		e.fixed = outer
-		return map[string]int64{"-": -value, "~": ^value, "!": truth(value == 0)}[t.text]
-	case t.text == "+":
+		return map[string]int64{"-": -value, "~": ^value, "!": truth(value == 0)}[t.Text]
+	case t.Text == "+":
 		return e.unary()
-	case t.kind == isNumber:
-		value, ok := integer(t.text)
+	case t.Kind == Number:
+		value, ok := Integer(t.Text)
 		e.failed = !ok
 		return value
-	case t.kind == isWord:
+	case t.Kind == Word:
 		return e.name(t)
 	}
 	e.failed = true
@@ -145,40 +145,40 @@ func (e *expression) unary() int64 {
 }
 
 // name is a name, an element, a cast as C++ writes it, or the smaller or larger of two.
-func (e *expression) name(t token) int64 {
-	for textAt(e.tokens, 0) == "::" {
+func (e *Expression) name(t Token) int64 {
+	for At(e.Tokens, 0) == "::" {
 		e.take()
 		t = e.take()
 	}
-	if strings.HasSuffix(t.text, "_cast") {
-		if _, next, ok := angles(e.tokens, 0); ok {
-			e.tokens = e.tokens[next:]
+	if strings.HasSuffix(t.Text, "_cast") {
+		if _, next, ok := angles(e.Tokens, 0); ok {
+			e.Tokens = e.Tokens[next:]
 		}
 	}
 	element := false
-	switch next := textAt(e.tokens, 0); {
-	case next == "(" && (isType(t.text) || strings.HasSuffix(t.text, "_cast")):
+	switch next := At(e.Tokens, 0); {
+	case next == "(" && (isType(t.Text) || strings.HasSuffix(t.Text, "_cast")):
 		return e.unary()
-	case next == "(" && (t.text == "min" || t.text == "max"):
-		inside, end := enclosed(e.tokens, 0)
-		e.tokens = e.tokens[end:]
-		both := split(inside, ",")
+	case next == "(" && (t.Text == "min" || t.Text == "max"):
+		inside, end := Enclosed(e.Tokens, 0)
+		e.Tokens = e.Tokens[end:]
+		both := Split(inside, ",")
 		if e.failed = len(both) != 2; e.failed {
 			return 0
 		}
 		a, b := e.inner(both[0]), e.inner(both[1])
-		if t.text == "min" {
+		if t.Text == "min" {
 			return min(a, b)
 		}
 		return max(a, b)
 	case next == "[":
-		_, end := enclosed(e.tokens, 0)
-		e.tokens, element = e.tokens[end:], true
+		_, end := Enclosed(e.Tokens, 0)
+		e.Tokens, element = e.Tokens[end:], true
 	case next == "(" || next == "." || next == "->":
 		e.failed = true
 		return 0
 	}
-	value, ok := e.value(t.text, e.fixed, element)
+	value, ok := e.Value(t.Text, e.fixed, element)
 	e.failed = !ok
 	return value
 }
@@ -187,20 +187,20 @@ func (e *expression) name(t token) int64 {
 const mostNested = 100
 
 // inner is an expression in brackets.
-func (e *expression) inner(tokens []token) int64 {
+func (e *Expression) inner(tokens []Token) int64 {
 	part := *e
-	part.tokens = tokens
+	part.Tokens = tokens
 	if part.depth++; part.depth > mostNested {
 		e.failed = true
 		return 0
 	}
 	value := part.choice()
-	e.failed = e.failed || part.failed || len(part.tokens) > 0
+	e.failed = e.failed || part.failed || len(part.Tokens) > 0
 	return value
 }
 
-// integer is a number of C: 0x40, 128u, 1'000.
-func integer(text string) (int64, bool) {
+// Integer is a number of C: 0x40, 128u, 1'000.
+func Integer(text string) (int64, bool) {
 	value, err := strconv.ParseInt(strings.TrimRight(strings.ReplaceAll(text, "'", ""), "uUlLzZ"), 0, 64)
 	return value, err == nil && !strings.Contains(text, "_")
 }

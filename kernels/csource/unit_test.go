@@ -1,4 +1,4 @@
-package scaffold
+package csource
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func texts(tokens []token) string { return join(tokens) }
+func texts(tokens []Token) string { return Join(tokens) }
 
 func TestTokens(t *testing.T) {
 	for source, want := range map[string]string{
@@ -17,7 +17,7 @@ func TestTokens(t *testing.T) {
 		"don't":                                     "don 't",
 		"/* open":                                   "",
 	} {
-		if got := texts(scan(source)); got != want {
+		if got := texts(Scan(source)); got != want {
 			t.Errorf("%q: %s, want %s", source, got, want)
 		}
 	}
@@ -31,7 +31,7 @@ func TestExpressions(t *testing.T) {
 		"static_cast<long>(a) + size_t(1)": 6, "std::max(a, 3) - min(a, 3)": 2, "a < 3 ? a : 3": 3,
 	} {
 		five := func(string, bool, bool) (int64, bool) { return 5, true }
-		if got, ok := (expression{tokens: scan(source), value: five}).evaluate(); got != want || !ok {
+		if got, ok := (Expression{Tokens: Scan(source), Value: five}).Evaluate(); got != want || !ok {
 			t.Errorf("%s: %d %v, want %d", source, got, ok, want)
 		}
 	}
@@ -40,7 +40,7 @@ func TestExpressions(t *testing.T) {
 		"i +": -1, "1 / 0": -1, "08": -1, "x.i": -1}
 	for source, want := range largest {
 		nine := func(_ string, fixed, element bool) (int64, bool) { return 9, !fixed && !element }
-		got, ok := expression{tokens: scan(source), value: nine, largest: true}.evaluate()
+		got, ok := Expression{Tokens: Scan(source), Value: nine, Largest: true}.Evaluate()
 		if !ok {
 			got = -1
 		}
@@ -64,21 +64,22 @@ func TestConditions(t *testing.T) {
 		"#if defined(__CUDACC__) || \\\n defined(__GNUC__)\na\n#endif":                      "a",
 		"#endif\n#else\na": "a",
 	} {
-		if got := texts(preprocess(source, "a.c").tokens); got != want {
+		if got := texts(Read(source, "a.c", nil).Tokens); got != want {
 			t.Errorf("%q: %s, want %s", source, got, want)
 		}
 	}
-	u := preprocess("#if !defined A\n# define A 0x40\n#endif\n#ifndef B\n#define B (1 << 7)\n#endif\n#ifdef C\n#else\n"+
+	u := Read("#if !defined A\n# define A 0x40\n#endif\n#ifndef B\n#define B (1 << 7)\n#endif\n#ifdef C\n#else\n"+
 		"#define C 128u\n#endif\n#ifndef A\n#define A 3\n#endif\n#ifndef D\n#define D \"d\"\n#endif\n#ifndef E\n"+
-		"#define E(x) x\n#endif\n#ifndef G\n#define G -1\n#endif\n#ifndef H\n#define H 2 * A\n#endif\nA B C D E G H", "a.c")
+		"#define E(x) x\n#endif\n#ifndef G\n#define G -1\n#endif\n#ifndef H\n#define H 2 * A\n#endif\nA B C D E G H",
+		"a.c", nil)
 	want := "[{A 64  false} {B 128  false} {C 128  false} {G -1  false}] [D E H]"
-	if got := fmt.Sprint(u.tuned(), u.unknownMacros()); got != want {
+	if got := fmt.Sprint(u.Tuned(), u.Unknown()); got != want {
 		t.Error(got)
 	}
 }
 
 func TestDeclarations(t *testing.T) {
-	u := preprocess(`
+	u := Read(`
 typedef struct point { int x, y; } point, *points;
 typedef float real; using wide = std::int64_t;
 enum class colour : char { red }; class empty; union { int i; } either;
@@ -94,14 +95,14 @@ box<int>::box() : a(1), b{2} { }
 point operator+(point a, point b) { return a; }
 MODULE(x) { int hidden; }
 alignas(16) volatile int last;
-`, "a.cpp")
+`, "a.cpp", nil)
 	var found []string
-	for _, d := range u.declared {
-		text := fmt.Sprint(d.space, " ", d.name, " ", join(d.words), strings.Repeat("*", d.stars), len(d.sizes))
-		if d.function {
-			text += fmt.Sprint(" function ", len(d.template), d.complete, len(d.parameters))
+	for _, d := range u.Declared {
+		text := fmt.Sprint(d.Space, " ", d.Name, " ", Join(d.Words), strings.Repeat("*", d.Stars), len(d.Sizes))
+		if d.Function {
+			text += fmt.Sprint(" function ", len(d.Template), d.Complete, len(d.Parameters))
 		}
-		found = append(found, strings.TrimSpace(text+" "+d.odd))
+		found = append(found, strings.TrimSpace(text+" "+d.Odd))
 	}
 	want := `either union0
 a int0
@@ -129,14 +130,14 @@ func FuzzPreprocess(f *testing.F) {
 	f.Add("#if defined A || B(1 ? 2 : 3)\nnamespace a { extern \"C\" { int (*p)(void), q[] = {1}; } }\n#elif 1\n#endif")
 	f.Add("#define A A B\n#define B A A A\nA [[x]] R\"(\" struct { int x; } y = {<<<}; } ) ] >")
 	f.Fuzz(func(t *testing.T, source string) {
-		u := preprocess(source, "a.cu")
-		for _, d := range u.declared {
-			d.free()
-			u.resolved(d)
+		u := Read(source, "a.cu", nil)
+		for _, d := range u.Declared {
+			d.Free()
+			u.Resolved(d)
 		}
-		for _, token := range u.tokens {
-			if token.from < 0 || token.to > len(source) || token.from > token.to {
-				t.Fatalf("%q is at %d to %d", token.text, token.from, token.to)
+		for _, token := range u.Tokens {
+			if token.From < 0 || token.To > len(source) || token.From > token.To {
+				t.Fatalf("%q is at %d to %d", token.Text, token.From, token.To)
 			}
 		}
 	})
