@@ -24,7 +24,7 @@ type Declaration struct {
 	Brace           Token   // that opens its body
 	Body            []Token
 	Complete        bool // a function with its body
-	// template has the parameters of one, header is where the source says so.
+	// Template has the parameters of one, Header is where the source has them.
 	Template []Declaration
 	Header   Place
 }

@@ -9,9 +9,9 @@ import (
 // Expression evaluates integers of C from the left.
 type Expression struct {
 	Tokens []Token
-	// value is what a name or an element of an array stands for; fixed asks for a name that is one number.
+	// Value is what a name or an element of an array stands for; fixed asks for a name that is one number.
 	Value func(name string, fixed, element bool) (int64, bool)
-	// largest asks for the largest value where names stand for their largest.
+	// Largest asks for the largest value where names stand for their largest.
 	Largest, fixed bool
 	failed         bool
 	depth          int // of brackets

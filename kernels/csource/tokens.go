@@ -103,7 +103,7 @@ func angles(tokens []Token, at int) (inside []Token, next int, ok bool) {
 	return nil, at, false
 }
 
-// MostOfTemplate bounds how far its end is looked for, in tokens.
+// MostOfTemplate bounds how far the end of a template or of a value is looked for, in tokens.
 const MostOfTemplate = 1000
 
 // Split divides at a mark that stands in no brackets; of nothing it makes nothing.

@@ -9,24 +9,26 @@ import (
 	"strings"
 )
 
-// Unit is a source behind its preprocessor, as a compiler sees it that is given no macro.
+// Unit is a source behind its preprocessor.
 type Unit struct {
 	Source   string
 	Tokens   []Token // with macros put in, but for those that are tuned
 	Pragmas  []Token
-	Included []string
+	Included []string // files, in their quotes or angle brackets
 	Errors   []string // directives that stop a compiler
 	Unset    []string // macros that decide what is compiled, and are not defined
 	Defined  map[string]*Definition
+	Vector   bool          // it has the processor's vector instructions
+	Declared []Declaration // variables and functions
+	// Instantiated is where the source asks for instances of a template, by its name.
+	Instantiated map[string][]Place
+
+	aliases  []Declaration // names of types
 	order    []*Definition // those of the source
 	uses     map[string]int
 	asked    map[string]bool // used as a condition
 	branches []branch
-	room     int  // how many tokens macros may still become
-	Vector   bool // it has the processor's vector instructions
-	// aliases are names of types, declared the variables and functions.
-	aliases, Declared []Declaration
-	Instantiated      map[string][]Place
+	room     int // how many tokens macros may still become
 }
 
 // mostExpanded bounds what macros become, which may double with each.
