@@ -42,10 +42,11 @@ func TestMain(m *testing.M) {
 // TestScripts runs the behaviors in testdata, each file named after one.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	cache := t.TempDir() // of all scripts: what one has compiled, the next one finds
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
+			env.Setenv("XDG_CACHE_HOME", cache)
 			env.Setenv("CC", os.Getenv("CC"))
 			env.Setenv("PYTHON", os.Getenv("PYTHON"))
 			// for the scripts that need a GPU; auto is the processor in the others
