@@ -17,7 +17,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective/cache"
 	"pawl/objective/devices"
-	"pawl/search/replay"
+	"pawl/search"
 	"pawl/studies/farm"
 )
 
@@ -25,14 +25,14 @@ import (
 const mostBenches = 4
 
 type bench struct {
-	opened  func() error // opens it, once
-	bench   *devices.Bench
-	fetched *fetched          // of one that runs
-	replay  *replay.Evaluator // of a record
-	mu      sync.Mutex        // of fresh, and of the replay's samples
-	fresh   string
-	users   int
-	used    time.Time
+	opened    func() error   // opens it, once
+	bench     *devices.Bench // nil for a record
+	fetched   *fetched       // of one that runs
+	evaluator search.Evaluator
+	mu        sync.Mutex // of fresh, and of a record's samples
+	fresh     string
+	users     int
+	used      time.Time
 }
 
 type benches struct {

@@ -26,6 +26,9 @@ func (s *server) run(ctx context.Context, job farm.Job) (farm.Answer, error) {
 		}
 		b.fetched = &fetched{server: s}
 		b.bench, err = s.machine(job.Subject, false).OpenBuilt(ctx, target, job.Subject.Definition.Measuring(), b.fetched.on)
+		if err == nil {
+			b.evaluator = b.bench.Evaluator
+		}
 		return err
 	}, func(b *bench) (farm.Answer, error) { return s.runWith(ctx, b, job) })
 }
@@ -54,34 +57,37 @@ func (s *server) runWith(ctx context.Context, b *bench, job farm.Job) (answer fa
 	}
 	defer free()
 	waited := time.Since(asked)
-	answer, err = b.on(ctx, job, prepared)
-	answer.Waited = waited
-	if answer.Outcome != nil {
-		answer.Outcome.Device = s.identity
+	if job.Action == farm.Sample {
+		b.refresh(job.Fresh)
 	}
+	answer, err = s.on(ctx, b, job, prepared)
+	answer.Waited = waited
 	return answer, err
 }
 
-func (b *bench) on(ctx context.Context, job farm.Job, p objective.Prepared) (answer farm.Answer, err error) {
-	var outcome objective.Outcome
+// on lets the evaluator of a bench answer for a point.
+func (s *server) on(ctx context.Context, b *bench, job farm.Job, p objective.Prepared) (answer farm.Answer, err error) {
+	outcome := &objective.Outcome{}
 	switch job.Action {
 	case farm.Measure:
-		outcome, err = b.bench.Evaluator.Measure(ctx, p, job.Incumbent)
-		answer.Outcome = &outcome
+		*outcome, err = b.evaluator.Measure(ctx, p, job.Incumbent)
+		answer.Outcome = outcome
 	case farm.Verify:
 		if answer.Failure = p.Failure; p.Failure == nil {
-			answer.Failure, err = b.bench.Evaluator.Verify(ctx, p)
+			answer.Failure, err = b.evaluator.Verify(ctx, p)
 		}
-		answer.Evidence = b.bench.Evaluator.TakeEvidence(p)
+		if b.bench != nil {
+			answer.Evidence = b.bench.Evaluator.TakeEvidence(p)
+		}
 	case farm.Look:
-		if answer.Failure, answer.Through = p.Failure, true; p.Failure == nil {
+		if answer.Failure, answer.Through = p.Failure, true; p.Failure == nil && b.bench != nil {
 			answer.Through, answer.Failure, err = b.bench.Evaluator.VerifyFor(ctx, p, job.Allowed)
 		}
 	case farm.Sample:
-		b.refresh(job.Fresh)
-		outcome, err = b.bench.Evaluator.Sample(ctx, p, job.Samples)
-		answer.Outcome = &outcome
+		*outcome, err = b.evaluator.Sample(ctx, p, job.Samples)
+		answer.Outcome = outcome
 	}
+	outcome.Device = s.identity
 	return answer, err
 }
 
@@ -91,7 +97,7 @@ func (b *bench) refresh(fresh string) {
 	defer b.mu.Unlock()
 	if b.fresh != fresh {
 		b.fresh = fresh
-		b.bench.Evaluator.Refresh()
+		b.evaluator.Refresh()
 	}
 }
 

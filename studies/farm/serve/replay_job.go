@@ -25,7 +25,7 @@ func (s *server) replay(ctx context.Context, job farm.Job) (farm.Answer, error) 
 		if err != nil {
 			return err
 		}
-		b.replay = replay.NewEvaluator(recorded, job.Subject.Definition.Seed)
+		b.evaluator = replay.NewEvaluator(recorded, job.Subject.Definition.Seed)
 		return nil
 	}, func(b *bench) (farm.Answer, error) { return s.replayWith(ctx, b, job) })
 }
@@ -37,32 +37,14 @@ func (s *server) replayWith(ctx context.Context, b *bench, job farm.Job) (answer
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if job.Action == farm.Compile {
+		p, err := b.evaluator.Prepare(ctx, point)
+		answer.Compiled = &farm.Compiled{Failure: p.Failure, Spent: p.Spent, Binary: &farm.Binary{Built: p.Binary}}
+		return answer, err
+	}
 	prepared := objective.Prepared{Point: point}
-	if job.Compiled != nil {
-		prepared.Failure, prepared.Spent = job.Compiled.Failure, job.Compiled.Spent
-		if job.Compiled.Binary != nil {
-			prepared.Binary = job.Compiled.Binary.Built
-		}
+	if c := job.Compiled; c != nil {
+		prepared.Failure, prepared.Spent = c.Failure, c.Spent
 	}
-	var outcome objective.Outcome
-	switch job.Action {
-	case farm.Compile:
-		if prepared, err = b.replay.Prepare(ctx, point); err == nil {
-			answer.Compiled = &farm.Compiled{
-				Failure: prepared.Failure,
-				Spent:   prepared.Spent,
-				Binary:  &farm.Binary{Built: prepared.Binary},
-			}
-		}
-	case farm.Measure:
-		outcome, err = b.replay.Measure(ctx, prepared, job.Incumbent)
-		answer.Outcome = &outcome
-	case farm.Verify:
-		answer.Failure, err = b.replay.Verify(ctx, prepared)
-	case farm.Sample:
-		outcome, err = b.replay.Sample(ctx, prepared, job.Samples)
-		answer.Outcome = &outcome
-	}
-	outcome.Device = s.identity
-	return answer, err
+	return s.on(ctx, b, job, prepared)
 }
