@@ -30,8 +30,7 @@ func (s Study) Others() []WorkloadFacts {
 
 // MeasuredAcross records a round on another workload than the study's.
 func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
-	row := rowKey{"across",
-		columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
+	row := rowOf("across", r.study, workload, round.Number, round.Point.String())
 	if err := r.store.createAt(context.Background(), r.study, row,
 		append(outcomeColumns(&round.Outcome, &round.OrderSeed), column{"run", &round.Run})); err != nil {
 		return fmt.Errorf("recording round %d on workload %s: %w", round.Number, workload, err)

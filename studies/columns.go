@@ -117,7 +117,7 @@ func (s *Store) append(ctx context.Context, study int64, table string, c columns
 			study); err != nil {
 			return row, err
 		}
-		row = rowKey{table, columns{{"study", study}, {"number", number}}}
+		row = rowOf(table, study, number)
 		return row, tx.insert(ctx, table, append(c, row.key...))
 	})
 }

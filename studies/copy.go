@@ -89,25 +89,17 @@ type contentRow struct {
 
 func readContent(ctx context.Context, s session, study int64) (all content, err error) {
 	for _, table := range digestedTables {
-		of := studyColumn(table)
+		of := table.key[0]
 		err := eachRow(ctx, s, func(row columns) error {
-			all = append(all, contentRow{table,
+			all = append(all, contentRow{table.name,
 				slices.DeleteFunc(row, func(c column) bool { return c.name == of || c.name == digestColumn })})
 			return nil
-		}, "SELECT * FROM "+table+" WHERE "+of+" = ? ORDER BY "+strings.Join(keyColumns[table], ", "), study)
+		}, "SELECT * FROM "+table.name+" WHERE "+of+" = ? ORDER BY "+strings.Join(table.key, ", "), study)
 		if err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
-}
-
-// studyColumn is the column that says whose a row is.
-func studyColumn(table string) string {
-	if table == "studies" {
-		return "id"
-	}
-	return "study"
 }
 
 // storable makes every text one that an engine can hold.
@@ -137,7 +129,7 @@ func (c content) write(ctx context.Context, tx session) (id int64, err error) {
 	if err := tx.queryRow(ctx, []any{&id}, head.insertion("studies")+" RETURNING id", head.values()...); err != nil {
 		return 0, err
 	}
-	if _, err := studyRow(id).setDigest(ctx, tx); err != nil {
+	if _, err := rowOf("studies", id).setDigest(ctx, tx); err != nil {
 		return 0, err
 	}
 	for _, row := range c[1:] {

@@ -142,7 +142,7 @@ type damage struct {
 	examined map[int64]bool
 }
 
-func (s *Store) examine(ctx context.Context, tables []string) error {
+func (s *Store) examine(ctx context.Context, tables []digestedTable) error {
 	rows, err := s.unsound(ctx, tables, 0)
 	if err != nil {
 		return err

@@ -241,7 +241,8 @@ func TestEveryValueIsUnderADigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, table := range digestedTables {
+	for _, digested := range digestedTables {
+		table := digested.name
 		rows, err := db.Query("SELECT name, type FROM pragma_table_info(?)", table)
 		if err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ func (s *Store) begin(ctx context.Context, create bool) error {
 	if err := s.create(ctx); err != nil {
 		return err
 	}
-	return s.examine(ctx, []string{"studies"})
+	return s.examine(ctx, digestedTables[:1])
 }
 
 // connecting is how long a server may take to answer, if the URL does not say.

@@ -21,14 +21,14 @@ func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
 // Started records a trial that is about to run. It does not take a context: a
 // trial that was chosen is recorded even while the program is being stopped.
 func (r *Recorder) Started(t trial.Trial) error {
-	return r.store.createAt(context.Background(), r.study, trialRow(r.study, t.Number),
+	return r.store.createAt(context.Background(), r.study, rowOf("trials", r.study, t.Number),
 		columns{{"point", asText{&t.Point}}})
 }
 
 // Finished records a trial's outcome and the study's active time in one step.
 func (r *Recorder) Finished(t trial.Trial) error {
 	t.Finished = true
-	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, t.Number),
+	changed, err := r.store.update(context.Background(), r.study, rowOf("trials", r.study, t.Number),
 		trialColumns(&t), " AND told = 0")
 	if err == nil && changed != 1 {
 		return fmt.Errorf("trial %d of study %d was finished before, or never started", t.Number, r.study)
@@ -38,7 +38,7 @@ func (r *Recorder) Finished(t trial.Trial) error {
 
 // Disqualified turns a finished trial into a failure. Its samples stay in no report: a wrong result has no time.
 func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
-	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, number),
+	changed, err := r.store.update(context.Background(), r.study, rowOf("trials", r.study, number),
 		columns{{"stage", &failure.Stage}, {"reason", &failure.Reason}, {"detail", &failure.Detail}, {"samples", "[]"}}, "")
 	if err == nil && changed != 1 {
 		return fmt.Errorf("trial %d of study %d is not there to be disqualified", number, r.study)
@@ -48,13 +48,7 @@ func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 
 // Measured records one round of the confirmation.
 func (r *Recorder) Measured(round trial.Round) error {
-	row := rowKey{"rounds",
-		columns{
-			{"study", r.study},
-			{"phase", string(round.Phase)},
-			{"number", round.Number},
-			{"point", round.Point.String()},
-		}}
+	row := rowOf("rounds", r.study, string(round.Phase), round.Number, round.Point.String())
 	return r.store.createAt(context.Background(), r.study, row,
 		append(outcomeColumns(&round.Outcome, &round.OrderSeed), column{"run", &round.Run}))
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // A row carries a digest of its own content, which is made when the row is written
@@ -20,7 +22,23 @@ import (
 
 const digestColumn = "digest"
 
-var digestedTables = []string{"studies", "trials", "rounds", "gatings", "across", "profiles"}
+// digestedTable is a table whose rows carry a digest.
+type digestedTable struct {
+	name string
+	// key are the columns that identify a row, its study's first.
+	key []string
+	// called is what a row is called, a format of the other columns of its key.
+	called string
+}
+
+var digestedTables = []digestedTable{
+	{"studies", []string{"id"}, "its head"},
+	{"trials", []string{"study", "number"}, "trial %[1]v"},
+	{"rounds", []string{"study", "phase", "number", "point"}, "%[1]v round %[2]v"},
+	{"gatings", []string{"study", "number"}, "the gate's verdict %[1]v"},
+	{"across", []string{"study", "workload", "number", "point"}, "round %[2]v on workload %[1]v"},
+	{"profiles", []string{"study", "number"}, "profile %[1]v"},
+}
 
 func rowDigest(row columns) string {
 	var parts []string
@@ -58,10 +76,14 @@ type rowKey struct {
 	key columns
 }
 
-func studyRow(id int64) rowKey { return rowKey{"studies", columns{{"id", id}}} }
-
-func trialRow(study int64, number int) rowKey {
-	return rowKey{"trials", columns{{"study", study}, {"number", number}}}
+// rowOf is the row of a table with the values of its key.
+func rowOf(table string, values ...any) rowKey {
+	row := rowKey{table: table}
+	found, _ := collect.First(digestedTables, func(t digestedTable) bool { return t.name == table })
+	for i, name := range found.key {
+		row.key = append(row.key, column{name, values[i]})
+	}
+	return row
 }
 
 func (k rowKey) where() string { return " WHERE " + strings.Join(k.key.names(), " = ? AND ") + " = ?" }
@@ -110,51 +132,28 @@ func (k rowKey) has(ctx context.Context, tx session, digest string) (bool, error
 	return found == digest, err
 }
 
-var keyColumns = map[string][]string{
-	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},
-	"gatings": {"study", "number"}, "profiles": {"study", "number"},
-	"across": {"study", "workload", "number", "point"},
-}
-
 // unsound describes, by study, the rows of tables that are not what was written: those of one
 // study, or of all where it is 0.
-func (s *Store) unsound(ctx context.Context, tables []string, study int64) (map[int64][]string, error) {
+func (s *Store) unsound(ctx context.Context, tables []digestedTable, study int64) (map[int64][]string, error) {
 	found := map[int64][]string{}
 	for _, table := range tables {
-		of := studyColumn(table)
 		err := eachRow(ctx, s.db, func(row columns) error {
-			for _, name := range append([]string{digestColumn}, keyColumns[table]...) {
+			var values []any // of the digest and the key
+			for _, name := range append([]string{digestColumn}, table.key...) {
 				if row.get(name) == nil {
-					return s.foreignSchema(fmt.Sprintf("table %s has no column %s", table, name))
+					return s.foreignSchema(fmt.Sprintf("table %s has no column %s", table.name, name))
 				}
+				values = append(values, row.get(name))
 			}
 			if rowDigest(row) != row.get(digestColumn) {
-				study, what := describeRow(table, row)
-				found[study] = append(found[study], what)
+				study, _ := row.get(table.key[0]).(int64) // 0 if it makes no sense
+				found[study] = append(found[study], fmt.Sprintf(table.called, values[2:]...))
 			}
 			return nil
-		}, "SELECT * FROM "+table+" WHERE ?1 = 0 OR "+of+" = ?1", study)
+		}, "SELECT * FROM "+table.name+" WHERE ?1 = 0 OR "+table.key[0]+" = ?1", study)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", s.path, err)
 		}
 	}
 	return found, nil
-}
-
-// describeRow returns the study that a row says it belongs to, 0 if that makes no sense, and what the row is.
-func describeRow(table string, row columns) (study int64, what string) {
-	study, _ = row.get(studyColumn(table)).(int64)
-	switch table {
-	case "studies":
-		return study, "its head"
-	case "trials":
-		return study, fmt.Sprintf("trial %v", row.get("number"))
-	case "gatings":
-		return study, fmt.Sprintf("the gate's verdict %v", row.get("number"))
-	case "profiles":
-		return study, fmt.Sprintf("profile %v", row.get("number"))
-	case "across":
-		return study, fmt.Sprintf("round %v on workload %v", row.get("number"), row.get("workload"))
-	}
-	return study, fmt.Sprintf("%v round %v", row.get("phase"), row.get("number"))
 }

@@ -183,7 +183,7 @@ func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
 	c := study.columns()[1:]
 	err = s.change(ctx, 0, func(tx session) (rowKey, error) {
 		err := tx.queryRow(ctx, []any{&id}, c.insertion("studies")+" RETURNING id", c.values()...)
-		return studyRow(id), err
+		return rowOf("studies", id), err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
@@ -197,7 +197,7 @@ func (s *Store) Continue(ctx context.Context, study Study) error {
 	if len(study.Workloads) > 0 {
 		changed = append(changed, column{"workloads", asJSON{&study.Workloads}})
 	}
-	if _, err := s.update(ctx, study.ID, studyRow(study.ID), changed, ""); err != nil {
+	if _, err := s.update(ctx, study.ID, rowOf("studies", study.ID), changed, ""); err != nil {
 		return fmt.Errorf("resuming study %d: %w", study.ID, err)
 	}
 	return nil
@@ -205,7 +205,7 @@ func (s *Store) Continue(ctx context.Context, study Study) error {
 
 // Finish records how a run of a study ended.
 func (s *Store) Finish(ctx context.Context, id int64, end trial.Conclusion) error {
-	if _, err := s.update(ctx, id, studyRow(id), concluded(&end), ""); err != nil {
+	if _, err := s.update(ctx, id, rowOf("studies", id), concluded(&end), ""); err != nil {
 		return fmt.Errorf("finishing study %d: %w", id, err)
 	}
 	return nil
@@ -214,7 +214,7 @@ func (s *Store) Finish(ctx context.Context, id int64, end trial.Conclusion) erro
 // Annotate records what became of a study since, in the place of what was recorded before.
 func (s *Store) Annotate(ctx context.Context, id int64, a Annotations) error {
 	changed := columns{{"note", &a.Note}, {"applied", &a.Applied}, {"rivals", asJSON{&a.Rivals}}}
-	if _, err := s.update(ctx, id, studyRow(id), changed, ""); err != nil {
+	if _, err := s.update(ctx, id, rowOf("studies", id), changed, ""); err != nil {
 		return fmt.Errorf("annotating study %d: %w", id, err)
 	}
 	return nil
@@ -229,7 +229,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	defer unlock()
 	err = s.transact(ctx, id, func(tx session) error {
 		for _, table := range slices.Backward(digestedTables) {
-			if _, err := tx.exec(ctx, "DELETE FROM "+table+" WHERE "+studyColumn(table)+" = ?", id); err != nil {
+			if _, err := tx.exec(ctx, "DELETE FROM "+table.name+" WHERE "+table.key[0]+" = ?", id); err != nil {
 				return err
 			}
 		}
