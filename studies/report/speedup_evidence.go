@@ -27,23 +27,10 @@ type Evidence struct {
 	Least float64 `json:"least"`
 }
 
-// processInterval returns the interval of the median over processes, which differ
-// more than the launches inside one. Too few of them have none.
-func processInterval(medians []float64) stats.Interval {
-	if len(medians) < stats.FewestForInterval {
-		return stats.Unbounded()
-	}
-	return stats.MedianInterval(medians, 0.95)
-}
-
 // compare returns the speedup of a contender over the default, round by round, and
 // the interval of the same statistic; too few rounds have none.
 func compare(base, c confirm.Contender) (float64, stats.Interval) {
-	speedup := stats.Speedup(base.Rounds, c.Rounds)
-	if len(base.Rounds) < stats.FewestForInterval {
-		return speedup, stats.Unbounded()
-	}
-	return speedup, stats.SpeedupInterval(base.Rounds, c.Rounds, 0.95)
+	return stats.Speedup(base.Rounds, c.Rounds), stats.SpeedupInterval(base.Rounds, c.Rounds, 0.95)
 }
 
 func evidence(base, winner confirm.Contender, best float64, gain confirm.Gain) *Evidence {

@@ -192,7 +192,7 @@ func (s *Summary) confirmed(sp *space.Space, contenders, left []confirm.Contende
 	probabilities = append(slices.Clone(probabilities), make([]float64, len(left))...) // none left behind is best
 	for i, c := range slices.Concat(contenders, left) {
 		t := s.timed(c.Point, c.Milliseconds(), slices.Concat(c.Rounds...))
-		t.Interval = processInterval(c.Medians())
+		t.Interval = stats.MedianInterval(c.Medians(), 0.95) // processes differ more than the launches inside one
 		t.Rounds, t.Best = len(c.Rounds), &probabilities[i]
 		switch {
 		case base < 0 || i == base:

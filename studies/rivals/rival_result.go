@@ -89,14 +89,8 @@ func (s *Side) summarise() {
 		return
 	}
 	medians := collect.Each(s.Rounds, stats.Median)
-	s.Milliseconds, s.Interval = stats.Median(medians), stats.Unbounded()
-	if enough(len(medians)) {
-		s.Interval = stats.MedianInterval(medians, 0.95)
-	}
+	s.Milliseconds, s.Interval = stats.Median(medians), stats.MedianInterval(medians, 0.95)
 }
-
-// enough says whether so many rounds have a 95 % interval.
-func enough(rounds int) bool { return rounds >= stats.FewestForInterval }
 
 // compare holds every side against our best. Rounds are paired: sides of one round were
 // measured close together.
@@ -116,9 +110,6 @@ func (r *Result) compare() {
 		if i == r.Best || len(s.Rounds) == 0 {
 			continue
 		}
-		s.Speedup = &Speedup{Ratio: stats.Speedup(s.Rounds, best), Interval: stats.Unbounded()}
-		if enough(len(best)) {
-			s.Speedup.Interval = stats.SpeedupInterval(s.Rounds, best, 0.95)
-		}
+		s.Speedup = &Speedup{stats.Speedup(s.Rounds, best), stats.SpeedupInterval(s.Rounds, best, 0.95)}
 	}
 }
