@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective/devices"
@@ -242,9 +243,9 @@ func (p *Plan) choice(set []int, table losses, best []int) Choice {
 		used[w] = table.best(w, set)
 	}
 	set = distinct(used) // without points that no workload would get
-	c := Choice{Mean: math.Expm1(table.of(set) / float64(len(table))), MeanInterval: stats.Unbounded()}
-	for _, i := range set {
-		c.Points = append(c.Points, p.Candidates[i].Point)
+	c := Choice{
+		Mean:   math.Expm1(table.of(set) / float64(len(table))),
+		Points: collect.Each(set, func(i int) space.Point { return p.Candidates[i].Point }),
 	}
 	var chosen, ideal [][][]float64
 	enough := true
@@ -258,18 +259,15 @@ func (p *Plan) choice(set []int, table losses, best []int) Choice {
 			Milliseconds: mine.Milliseconds(),
 			Loss:         table[w][set[at]],
 			Best:         other.Point,
-			Interval:     stats.Unbounded(),
 		}
-		bounded := len(mine.Rounds) >= stats.FewestForInterval
-		switch {
-		case mine.Point == other.Point:
-			a.Interval = stats.Interval{} // compared with itself
-		case bounded:
-			i := stats.SpeedupInterval(mine.Rounds, other.Rounds, 0.95)
-			a.Interval = stats.Interval{Low: i.Low - 1, High: i.High - 1}
-		}
-		if mine.Point != other.Point {
-			chosen, ideal, enough = append(chosen, mine.Rounds), append(ideal, other.Rounds), enough && bounded
+		if mine.Point != other.Point { // against itself it loses nothing
+			a.Interval = stats.SpeedupInterval(mine.Rounds, other.Rounds, 0.95)
+			enough = enough && a.Interval.Bounded()
+			if a.Interval.Bounded() {
+				a.Interval.Low--
+				a.Interval.High--
+			}
+			chosen, ideal = append(chosen, mine.Rounds), append(ideal, other.Rounds)
 		}
 		c.Workloads = append(c.Workloads, a)
 		if a.Loss > c.Workloads[c.Worst].Loss {

@@ -36,11 +36,7 @@ type Measured struct {
 
 // contender returns what a point took; false where it does not work.
 func (m *Measured) contender(point space.Point) (confirm.Contender, bool) {
-	at := slices.IndexFunc(m.contenders, func(c confirm.Contender) bool { return c.Point == point })
-	if at < 0 {
-		return confirm.Contender{}, false
-	}
-	return m.contenders[at], true
+	return collect.First(m.contenders, func(c confirm.Contender) bool { return c.Point == point })
 }
 
 // measuring is the candidates on their way through the workloads.
