@@ -11,7 +11,6 @@ import (
 	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/search/trial"
-	"pawl/space"
 )
 
 // Checked is the evidence that a point computes what it should: what its results
@@ -28,19 +27,17 @@ type Checked struct {
 // check adds the evidence of the full tier to the default and the winner. It is
 // recorded with the first samples that follow the check.
 func (s *Summary) check(rounds []trial.Round) {
-	of := func(point space.Point) *Checked {
+	for _, t := range []*Timed{s.Default, s.Winner} {
+		if t == nil {
+			continue
+		}
 		var all *check.Evidence
 		for _, r := range rounds {
-			if r.Point == point && r.Outcome.Failure == nil {
+			if r.Point == t.Point && r.Outcome.Failure == nil {
 				all = all.Join(r.Outcome.Evidence)
 			}
 		}
-		return NewChecked(all)
-	}
-	for _, t := range []*Timed{s.Default, s.Winner} {
-		if t != nil {
-			t.Checked = of(t.Point)
-		}
+		t.Checked = NewChecked(all)
 	}
 }
 

@@ -56,37 +56,31 @@ func (s *Summary) workOf(t *Timed) studies.Work {
 	return work
 }
 
-// measured adds what was measured beside the objective to the points on the page.
-func (s *Summary) measured(past trial.Past) {
-	values := map[space.Point]map[string][]float64{}
-	add := func(point space.Point, measured map[string]float64) {
-		if values[point] == nil {
-			values[point] = map[string][]float64{}
-		}
-		for name, value := range measured {
-			values[point][name] = append(values[point][name], value)
+// measured adds what was measured of a point beside the objective: in its rounds, or in its trial where there are none.
+func (s *Summary) measured(t *Timed, tried trial.Trial, rounds []trial.Round) {
+	var outcomes []objective.Outcome
+	for _, r := range rounds {
+		if r.Outcome.Failure == nil {
+			outcomes = append(outcomes, r.Outcome)
 		}
 	}
-	for _, r := range past.Rounds {
-		if r.Phase == trial.Confirmation && r.Outcome.Failure == nil {
-			add(r.Point, r.Outcome.Measured)
+	if outcomes == nil && tried.OK() {
+		outcomes = []objective.Outcome{tried.Outcome}
+	}
+	values := map[string][]float64{}
+	for _, o := range outcomes {
+		for name, value := range o.Measured {
+			values[name] = append(values[name], value)
 		}
 	}
-	for _, t := range past.Trials {
-		if t.OK() && values[t.Point] == nil {
-			add(t.Point, t.Outcome.Measured)
-		}
+	if len(values) == 0 {
+		return
 	}
-	for _, t := range s.shown() {
-		if len(values[t.Point]) == 0 {
-			continue
-		}
-		t.Measured = map[string]float64{}
-		for name, all := range values[t.Point] {
-			t.Measured[name] = stats.Median(all)
-		}
-		s.achieves(t, s.workOf(t), t.Measured[kernels.Time])
+	t.Measured = map[string]float64{}
+	for name, all := range values {
+		t.Measured[name] = stats.Median(all)
 	}
+	s.achieves(t, s.workOf(t), t.Measured[kernels.Time])
 }
 
 // time is the time of a point, whatever it is compared by.

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/worker"
@@ -175,7 +176,6 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 	}
 	summary.describe(past)
 	summary.check(rounds)
-	summary.measured(past)
 	summary.Front = front(past.Trials, study.Environment.Objective)
 	summary.takeGatings(gatings)
 	summary.Advice = withGate(doubted(advise(&summary), &summary), &summary)
@@ -292,24 +292,23 @@ const driftSamples = 6
 // describe adds to the points on the page what the compiler and the device said
 // about them.
 func (s *Summary) describe(past trial.Past) {
-	resources, conditions := map[space.Point]*objective.Resources{}, map[space.Point]*worker.Conditions{}
-	drifts := map[space.Point][]float64{}
-	for _, t := range past.Trials {
-		resources[t.Point] = t.Outcome.Resources
-	}
-	for _, r := range past.Rounds {
-		if r.Phase == trial.Confirmation {
-			conditions[r.Point] = conditions[r.Point].Join(r.Outcome.Conditions)
+	for _, t := range s.shown() {
+		tried, _ := collect.First(past.Trials, func(o trial.Trial) bool { return o.Point == t.Point })
+		rounds := collect.Where(past.Rounds, func(r trial.Round) bool {
+			return r.Point == t.Point && r.Phase == trial.Confirmation
+		})
+		t.Resources, t.Conditions = tried.Outcome.Resources, nil
+		var drifts []float64
+		for _, r := range rounds {
+			t.Conditions = t.Conditions.Join(r.Outcome.Conditions)
 			if len(r.Outcome.Samples) >= driftSamples {
-				drifts[r.Point] = append(drifts[r.Point], stats.Drift(r.Outcome.Samples))
+				drifts = append(drifts, stats.Drift(r.Outcome.Samples))
 			}
 		}
-	}
-	for _, t := range s.shown() {
-		t.Resources, t.Conditions = resources[t.Point], conditions[t.Point]
-		if len(drifts[t.Point]) > 0 {
-			t.Drift = stats.Median(drifts[t.Point])
+		if len(drifts) > 0 {
+			t.Drift = stats.Median(drifts)
 		}
+		s.measured(t, tried, rounds)
 	}
 }
 
