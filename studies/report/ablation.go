@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pawl/internal/collect"
@@ -39,35 +40,29 @@ type Change struct {
 }
 
 // ablation orders the measured steps by their distance from the default.
-func ablation(s *space.Space, rounds []trial.Round, winner space.Point) []Step {
+func ablation(rounds []trial.Round, winner space.Point) []Step {
 	contenders := confirm.Contenders(rounds, trial.Ablation)
 	if len(contenders) < 2 {
 		return nil
 	}
-	ordered := make([]*confirm.Contender, 0, len(contenders))
 	// Along the path ever fewer parameters differ from the winner.
-	for distance := len(s.Params()); distance >= 0; distance-- {
-		for i := range contenders {
-			if len(changes(contenders[i].Point, winner)) == distance {
-				ordered = append(ordered, &contenders[i])
-			}
-		}
-	}
-	steps := []Step{{
-		Point:        ordered[0].Point,
-		Milliseconds: ordered[0].Milliseconds(),
-		Speedup:      1,
-		Interval:     stats.Interval{Low: 1, High: 1},
-		Total:        1,
-	}}
-	for i := 1; i < len(ordered); i++ {
+	slices.SortStableFunc(contenders, func(a, b confirm.Contender) int {
+		return cmp.Compare(len(changes(b.Point, winner)), len(changes(a.Point, winner)))
+	})
+	var steps []Step
+	for i, c := range contenders {
+		before := contenders[max(i-1, 0)]
 		step := Step{
-			Point:        ordered[i].Point,
-			Milliseconds: ordered[i].Milliseconds(),
-			Changes:      changes(ordered[i-1].Point, ordered[i].Point),
+			Point:        c.Point,
+			Milliseconds: c.Milliseconds(),
+			Changes:      changes(before.Point, c.Point),
+			Speedup:      1,
+			Interval:     stats.Interval{Low: 1, High: 1},
+			Total:        stats.Speedup(contenders[0].Rounds, c.Rounds),
 		}
-		step.Speedup, step.Interval = compare(*ordered[i-1], *ordered[i])
-		step.Total = stats.Speedup(ordered[0].Rounds, ordered[i].Rounds)
+		if i > 0 {
+			step.Speedup, step.Interval = compare(before, c)
+		}
 		steps = append(steps, step)
 	}
 	return steps

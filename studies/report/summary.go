@@ -170,7 +170,7 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 	}
 	if winner, found := confirm.WinnerOf(contenders, probabilities); found {
 		summary.confirmed(s, contenders, confirm.LeftBehind(past.Rounds, trial.Confirmation), probabilities, winner)
-		summary.Ablation = ablation(s, past.Rounds, winner)
+		summary.Ablation = ablation(past.Rounds, winner)
 	} else {
 		summary.unconfirmed(s, past.Trials)
 	}
