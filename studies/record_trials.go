@@ -56,7 +56,9 @@ func (r *Recorder) Measured(round trial.Round) error {
 // outcomeColumns are an outcome as trials and rounds hold it; order is the seed of a round's order, nil for a trial.
 func outcomeColumns(o *objective.Outcome, order *uint64) columns {
 	return columns{
-		{"stage", failurePart{&o.Failure, 0}}, {"reason", failurePart{&o.Failure, 1}}, {"detail", failurePart{&o.Failure, 2}},
+		{"stage", failurePart{&o.Failure, func(f *objective.Failure) *string { return (*string)(&f.Stage) }}},
+		{"reason", failurePart{&o.Failure, func(f *objective.Failure) *string { return &f.Reason }}},
+		{"detail", failurePart{&o.Failure, func(f *objective.Failure) *string { return &f.Detail }}},
 		{"samples", asSamples{&o.Samples}}, {"batch", &o.Batch}, {"binary", &o.Binary},
 		{"facts", facts{Outcome: o, OrderSeed: order}},
 	}
@@ -93,15 +95,14 @@ func (f facts) Scan(stored any) error { return asJSON{&f}.Scan(stored) }
 // failurePart is a column that holds a part of a failure: its stage, its reason or its detail.
 type failurePart struct {
 	failure **objective.Failure
-	part    int
+	part    func(*objective.Failure) *string
 }
 
 func (c failurePart) Value() (driver.Value, error) {
-	f := *c.failure
-	if f == nil {
+	if *c.failure == nil {
 		return "", nil
 	}
-	return []string{string(f.Stage), f.Reason, f.Detail}[c.part], nil
+	return *c.part(*c.failure), nil
 }
 
 func (c failurePart) Scan(stored any) error {
@@ -112,14 +113,7 @@ func (c failurePart) Scan(stored any) error {
 	if *c.failure == nil {
 		*c.failure = &objective.Failure{}
 	}
-	switch f := *c.failure; c.part {
-	case 0:
-		f.Stage = objective.Stage(text)
-	case 1:
-		f.Reason = text
-	case 2:
-		f.Detail = text
-	}
+	*c.part(*c.failure) = text
 	return nil
 }
 
