@@ -2,7 +2,6 @@ package rivals
 
 import (
 	"context"
-	_ "embed" // for rivals in Python
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,12 +22,11 @@ func (r *race) checkRivals(ctx context.Context) error {
 			}
 		}
 		answer, err := ask(ctx, s.rival, q, r.Patience)
-		if reason, missing := isMissing(err); missing {
-			s.out(reason)
-			continue
-		}
-		if err != nil {
+		if err := s.leave(err); err != nil {
 			return err
+		}
+		if s.Missing != "" {
+			continue
 		}
 		if s.Limit = answer.Limit; !s.Limit {
 			s.judge(r)

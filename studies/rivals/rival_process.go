@@ -74,10 +74,12 @@ func readResponse(line []byte, wanted int) (answer response, err error) {
 	return answer, nil
 }
 
-// isMissing reports whether an error says that a rival has no times, and why.
-func isMissing(err error) (reason string, is bool) {
-	if missing, ok := errors.AsType[*missingError](err); ok {
-		return cmp.Or(missing.reason, "no reason given"), true
+// leave takes a side out where an error says that it has no times. Other errors stay.
+func (s *side) leave(err error) error {
+	missing, ok := errors.AsType[*missingError](err)
+	if !ok {
+		return err
 	}
-	return "", false
+	s.out(cmp.Or(missing.reason, "no reason given"))
+	return nil
 }

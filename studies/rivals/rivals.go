@@ -190,12 +190,9 @@ func (r *race) openRivals(ctx context.Context) error {
 	for _, declared := range r.Kernel.Rivals {
 		s := &side{Side: Side{Name: declared.Name}}
 		r.sides = append(r.sides, s)
-		if s.rival, err = start(declared, folder, r.modules); err != nil {
-			reason, missing := isMissing(err)
-			if !missing {
-				return err
-			}
-			s.out(reason)
+		s.rival, err = start(declared, folder, r.modules)
+		if err := s.leave(err); err != nil {
+			return err
 		}
 	}
 	return r.checkRivals(ctx)
@@ -227,11 +224,7 @@ func (r *race) round(ctx context.Context, round int) error {
 func (r *race) sample(ctx context.Context, s *side) ([]float64, error) {
 	if s.rival != nil {
 		answer, err := ask(ctx, s.rival, r.request, r.Patience)
-		if reason, missing := isMissing(err); missing {
-			s.out(reason)
-			return nil, nil
-		}
-		return answer.Samples, err
+		return answer.Samples, s.leave(err)
 	}
 	s.ours.Evaluator.Refresh()
 	outcome, err := s.ours.Evaluator.SampleAlone(ctx, s.ours.Prepared, r.Samples)
