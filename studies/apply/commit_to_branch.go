@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/git"
+	"pawl/studies/report"
 )
 
 // Branch says where a commit goes.
@@ -160,11 +162,5 @@ func (c *Change) message() string {
 
 // Changes returns the parameters that differ, such as "BLOCK 16 → 64".
 func (c *Change) Changes() []string {
-	var changes []string
-	for _, a := range c.Winner.Assignments() {
-		if before, _ := c.Default.Get(a.Name); before != a.Value {
-			changes = append(changes, fmt.Sprintf("%s %s → %s", a.Name, before, a.Value))
-		}
-	}
-	return changes
+	return collect.Each(report.Changes(c.Default, c.Winner), report.Change.String)
 }

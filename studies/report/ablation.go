@@ -28,8 +28,7 @@ type Step struct {
 
 // name says what changed, or that nothing did.
 func (s Step) name() string {
-	texts := collect.Each(s.Changes, func(c Change) string { return fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To) })
-	return cmp.Or(strings.Join(texts, ", "), "default")
+	return cmp.Or(strings.Join(collect.Each(s.Changes, Change.String), ", "), "default")
 }
 
 // Change is one parameter's new value.
@@ -39,6 +38,9 @@ type Change struct {
 	To   space.Value `json:"to"`
 }
 
+// String is a change such as "BLOCK 16 → 64".
+func (c Change) String() string { return fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To) }
+
 // ablation orders the measured steps by their distance from the default.
 func ablation(rounds []trial.Round, winner space.Point) []Step {
 	contenders := confirm.Contenders(rounds, trial.Ablation)
@@ -47,7 +49,7 @@ func ablation(rounds []trial.Round, winner space.Point) []Step {
 	}
 	// Along the path ever fewer parameters differ from the winner.
 	slices.SortStableFunc(contenders, func(a, b confirm.Contender) int {
-		return cmp.Compare(len(changes(b.Point, winner)), len(changes(a.Point, winner)))
+		return cmp.Compare(len(Changes(b.Point, winner)), len(Changes(a.Point, winner)))
 	})
 	var steps []Step
 	for i, c := range contenders {
@@ -55,7 +57,7 @@ func ablation(rounds []trial.Round, winner space.Point) []Step {
 		step := Step{
 			Point:        c.Point,
 			Milliseconds: c.Milliseconds(),
-			Changes:      changes(before.Point, c.Point),
+			Changes:      Changes(before.Point, c.Point),
 			Speedup:      1,
 			Interval:     stats.Interval{Low: 1, High: 1},
 			Total:        stats.Speedup(contenders[0].Rounds, c.Rounds),
@@ -68,8 +70,8 @@ func ablation(rounds []trial.Round, winner space.Point) []Step {
 	return steps
 }
 
-// changes returns the parameters in which two points of one space differ.
-func changes(from, to space.Point) []Change {
+// Changes returns the parameters in which two points of one space differ.
+func Changes(from, to space.Point) []Change {
 	var changed []Change
 	for _, a := range from.Assignments() {
 		if value, ok := to.Get(a.Name); ok && value != a.Value {

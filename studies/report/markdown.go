@@ -52,7 +52,7 @@ func bold(text string) string    { return "**" + text + "**" }
 
 // diffText is what the winner changes, as in the manifest.
 func diffText(s *Summary) string {
-	return " params:\n" + strings.Join(collect.Each(changes(s.Default.Point, s.Winner.Point), func(c Change) string {
+	return " params:\n" + strings.Join(collect.Each(Changes(s.Default.Point, s.Winner.Point), func(c Change) string {
 		return fmt.Sprintf("-  %s: {default: %s}\n+  %s: {default: %s}", c.Name, c.From, c.Name, c.To)
 	}), "\n")
 }
