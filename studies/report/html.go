@@ -51,23 +51,23 @@ func Breakable(p space.Point) template.HTML {
 func plain(text string) string { return text }
 
 // HTML writes one page that needs nothing from elsewhere.
-func HTML(w io.Writer, s *Summary) error { return render(w, "page", NewView(s, nil)) }
+func HTML(w io.Writer, s *Summary) error { return render(w, htmlPage, "page", NewView(s, nil)) }
 
 // Body writes what is inside of a study's page, for a page around it.
-func Body(w io.Writer, v *View) error { return render(w, "study", v) }
+func Body(w io.Writer, v *View) error { return render(w, htmlPage, "study", v) }
 
 // WriteFigure writes a picture with its words, for a page around it.
 func WriteFigure(w io.Writer, f Figure) error {
 	if f.Width == 0 {
 		return nil
 	}
-	return render(w, "figure", f)
+	return render(w, htmlPage, "figure", f)
 }
 
 // render shows as text what text from outside would hide.
-func render(w io.Writer, name string, data any) error {
+func render(w io.Writer, pages *template.Template, name string, data any) error {
 	var out strings.Builder
-	if err := htmlPage.ExecuteTemplate(&out, name, data); err != nil {
+	if err := pages.ExecuteTemplate(&out, name, data); err != nil {
 		return err
 	}
 	body := escape.Page(out.String())

@@ -10,9 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/studies"
 )
@@ -38,17 +36,11 @@ type OtherPage struct {
 
 // IndexHTML writes the index as one page that needs nothing from elsewhere.
 func IndexHTML(w io.Writer, place studies.Place, entries []Entry, others []OtherPage) error {
-	var out strings.Builder
-	err := htmlIndex.Execute(&out, struct {
+	return render(w, htmlIndex, "index", struct {
 		Place   studies.Place
 		Entries []Entry
 		Others  []OtherPage
 	}{place, entries, others})
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, escape.Page(out.String()))
-	return err
 }
 
 // pageAddress is a study's page, seen from the index.
