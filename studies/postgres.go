@@ -143,12 +143,14 @@ func (p *postgres) setVersion(ctx context.Context, tx session, version int64) er
 
 // version refuses a database that has tables, but none of pawl's. A farm's are in a schema of their own.
 func (p *postgres) version(ctx context.Context) (version int64, err error) {
-	tables, err := p.tables(ctx)
+	s := session{p.db, p}
+	tables, err := s.tables(ctx,
+		"SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
 	if err != nil {
 		return 0, err
 	}
 	if slices.Contains(tables, versionTable) {
-		err = session{p.db, p}.queryRow(ctx, []any{&version}, "SELECT COALESCE(MAX(version_id), 0) FROM "+versionTable)
+		err = s.queryRow(ctx, []any{&version}, "SELECT COALESCE(MAX(version_id), 0) FROM "+versionTable)
 		return version, err
 	}
 	if len(tables) > 0 {
@@ -156,18 +158,6 @@ func (p *postgres) version(ctx context.Context) (version int64, err error) {
 			somebodyElses(postgresName(p.config), tables, "make a database for pawl alone, for example with createdb pawl")
 	}
 	return 0, nil
-}
-
-// tables are the names of those where pawl's are or would be.
-func (p *postgres) tables(ctx context.Context) (names []string, err error) {
-	s := session{p.db, p}
-	err = s.query(ctx, func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	}, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
-	return names, err
 }
 
 func (p *postgres) mayCreate(ctx context.Context) error {

@@ -18,26 +18,25 @@ func somebodyElses(name string, tables []string, advice string) error {
 		name, page.Count(len(tables), "table"), strings.Join(tables[:min(most, len(tables))], ", "), advice)
 }
 
+// tables returns the names that a statement asks for.
+func (s session) tables(ctx context.Context, statement string) (names []string, err error) {
+	err = s.query(ctx, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}, statement)
+	return names, err
+}
+
 // foreign refuses a file that has tables, but not those that every version of pawl has made.
 func foreign(ctx context.Context, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx,
+	tables, err := session{db, &file{}}.tables(ctx,
 		`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var tables []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		tables = append(tables, name)
-	}
 	if len(tables) > 0 && !(slices.Contains(tables, "studies") && slices.Contains(tables, "trials")) {
 		return somebodyElses("the file", tables, "name another file")
 	}
-	return rows.Err()
+	return err
 }
 
 // regular refuses what is there and is no file: SQLite would call it damaged, or write beside it.
