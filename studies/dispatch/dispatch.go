@@ -102,13 +102,6 @@ func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Optio
 	if err != nil {
 		return nil, err
 	}
-	all, err := store.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(all, func(s studies.Study) bool {
-		return s.Damaged != "" || s.Kernel != k.Name || s.Source != source || s.Backend != k.Backend
-	})
 	var subjects []subject
 	var missing []string
 	for _, name := range names {
@@ -116,24 +109,17 @@ func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Optio
 		if err != nil {
 			return nil, err
 		}
-		s := subject{Workload: target.Workload, space: target.Space}
-		for _, study := range all {
-			if s.summary != nil || study.Workload != name {
-				continue
-			}
-			summary, err := report.Read(ctx, store, study.ID)
-			if err != nil {
-				return nil, err
-			}
-			if summary.Winner != nil {
-				s.study, s.summary = study, summary
-			}
+		summary, err := report.Newest(ctx, store, func(s studies.Study) bool {
+			return s.Kernel == k.Name && s.Source == source && s.Backend == k.Backend && s.Workload == name
+		}, func(s *report.Summary) bool { return s.Winner != nil })
+		if err != nil {
+			return nil, err
 		}
-		if s.summary == nil {
+		if summary == nil {
 			missing = append(missing, name)
 			continue
 		}
-		subjects = append(subjects, s)
+		subjects = append(subjects, subject{target.Workload, target.Space, summary.Study, summary})
 	}
 	if len(missing) > 0 {
 		return nil, devices.Nothingf("no study of kernel %s with these sources on the %s backend has confirmed a "+

@@ -72,31 +72,45 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 	return &summary, ctx.Err()
 }
 
+// Newest returns the facts of the newest study that is one by its head and by its facts, nil where there is none.
+func Newest(ctx context.Context, store *studies.Store, head func(studies.Study) bool,
+	facts func(*Summary) bool) (*Summary, error) {
+	all, err := store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if s.Damaged != "" || !head(s) {
+			continue
+		}
+		summary, err := Read(ctx, store, s.ID)
+		if err != nil || facts(summary) {
+			return summary, err
+		}
+	}
+	return nil, nil
+}
+
 // Finalists returns the newest study of a kernel on a backend, of a workload if one is
 // named, with the points to check: its default and its finalists. The error wraps
 // studies.ErrNoStudy where there is none.
 func Finalists(ctx context.Context, store *studies.Store,
 	kernel, backend, workload string) (studies.Study, []space.Point, error) {
-	all, err := store.List(ctx)
+	summary, err := Newest(ctx, store, func(s studies.Study) bool {
+		return s.Kernel == kernel && s.Backend == backend && (workload == "" || s.Workload == workload)
+	}, func(*Summary) bool { return true })
 	if err != nil {
 		return studies.Study{}, nil, err
 	}
-	for _, s := range all {
-		if s.Kernel != kernel || s.Backend != backend || (workload != "" && s.Workload != workload) {
-			continue
-		}
-		summary, err := Read(ctx, store, s.ID)
-		if err != nil {
-			return s, nil, err
-		}
-		var points []space.Point
-		if summary.Default != nil {
-			points = append(points, summary.Default.Point)
-		}
-		for _, top := range summary.Top {
-			points = append(points, top.Point)
-		}
-		return s, points, nil
+	if summary == nil {
+		return studies.Study{}, nil, studies.ErrNoStudy
 	}
-	return studies.Study{}, nil, studies.ErrNoStudy
+	var points []space.Point
+	if summary.Default != nil {
+		points = append(points, summary.Default.Point)
+	}
+	for _, top := range summary.Top {
+		points = append(points, top.Point)
+	}
+	return summary.Study, points, nil
 }

@@ -12,24 +12,14 @@ import (
 // Tuned returns the winner of the newest study of a kernel's workload, nil where there is none.
 // A damaged study is passed over.
 func Tuned(ctx context.Context, store *studies.Store, t devices.Target) (*Point, error) {
-	all, err := store.List(ctx)
-	if err != nil {
+	summary, err := report.Newest(ctx, store,
+		func(s studies.Study) bool { return s.Of(t.Kernel, t.Workload) },
+		func(s *report.Summary) bool { return s.Winner != nil && t.Space.Check(s.Winner.Point) == nil })
+	if err != nil || summary == nil {
 		return nil, err
 	}
-	for _, s := range all {
-		if !s.Of(t.Kernel, t.Workload) {
-			continue
-		}
-		summary, err := report.Read(ctx, store, s.ID)
-		if err != nil {
-			return nil, err
-		}
-		if summary.Winner == nil || t.Space.Check(summary.Winner.Point) != nil {
-			continue // none, or of another space
-		}
-		return &Point{fmt.Sprintf("tuned (study %d)", s.ID), summary.Winner.Point.String(), s.ID}, nil
-	}
-	return nil, nil
+	id := summary.Study.ID
+	return &Point{fmt.Sprintf("tuned (study %d)", id), summary.Winner.Point.String(), id}, nil
 }
 
 // Record keeps the times of rivals with the study whose winner they were measured beside.
