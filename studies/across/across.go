@@ -156,11 +156,6 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts) error {
 			return m.impossible(rounds, record, point, invalid)
 		}
 	}
-	b, err := Open(ctx, m.machine, m.study, target)
-	if err != nil {
-		return err
-	}
-	defer b.Close()
 	c := Comparison{
 		Limits: m.limits, Phase: trial.Across, Points: m.points, Wanted: m.Rounds, Recorded: rounds, Keep: record,
 		Begin: func() {
@@ -169,7 +164,7 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts) error {
 			}
 		},
 	}
-	_, err = c.Run(ctx, b, m.study)
+	_, err = c.Run(ctx, m.machine, m.study, target)
 	return err
 }
 

@@ -70,8 +70,14 @@ func WantedRounds(study studies.Study, asked int) int { return cmp.Or(asked, stu
 // samples per round, as in a confirmation.
 const samples = 10
 
-// Run measures what is missing; through says that it was not stopped.
-func (c *Comparison) Run(ctx context.Context, bench *devices.Bench, study studies.Study) (through bool, err error) {
+// Run opens the workload and measures what is missing; through says that it was not stopped.
+func (c *Comparison) Run(ctx context.Context, machine *devices.Machine, study studies.Study,
+	target devices.Target) (through bool, err error) {
+	bench, err := open(ctx, machine, study, target)
+	if err != nil {
+		return false, err
+	}
+	defer bench.Close()
 	return confirm.Compare(ctx, search.RetryHung(bench.Evaluator), c, confirm.Options{
 		Rounds: WantedRounds(study, c.Wanted), Samples: samples, Seed: stats.FreshSeed(), Lanes: runtime.NumCPU(),
 	}, c.Phase, c.Points...)

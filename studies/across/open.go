@@ -35,9 +35,9 @@ func Load(ctx context.Context, machine *devices.Machine, study studies.Study, fo
 	return k, nil
 }
 
-// Open opens a workload of the study's kernel as the study has opened its own, on the same
+// open opens a workload of the study's kernel as the study has opened its own, on the same
 // device with the same tools: anything else is an error.
-func Open(ctx context.Context, machine *devices.Machine, study studies.Study,
+func open(ctx context.Context, machine *devices.Machine, study studies.Study,
 	target devices.Target) (*devices.Bench, error) {
 	o := study.Options.Measuring()
 	o.Seed, o.RunTimeout = study.Seed, cmp.Or(o.RunTimeout, 10*time.Second)

@@ -61,10 +61,8 @@ func (e *StoppedError) Error() string { return "stopped before all workloads wer
 
 // subject is a workload with the study that it was tuned in.
 type subject struct {
-	kernels.Workload
-	space   *space.Space
-	study   studies.Study
-	summary *report.Summary
+	devices.Target
+	*report.Summary
 }
 
 // Run measures the candidates where that was not done yet, and chooses.
@@ -82,7 +80,7 @@ func Run(ctx context.Context, store *studies.Store, o Options) (*Plan, error) {
 		return nil, err
 	}
 	candidates := candidatesOf(k, subjects, o.Finalists)
-	m := measuring{Options: o, store: store, kernel: k}
+	m := measuring{Options: o, store: store}
 	m.points = collect.Each(candidates, func(c Candidate) space.Point { return c.Point })
 	measured, err := m.all(ctx, subjects)
 	if err != nil {
@@ -119,7 +117,7 @@ func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Optio
 			missing = append(missing, name)
 			continue
 		}
-		subjects = append(subjects, subject{target.Workload, target.Space, summary.Study, summary})
+		subjects = append(subjects, subject{target, summary})
 	}
 	if len(missing) > 0 {
 		return nil, devices.Nothingf("no study of kernel %s with these sources on the %s backend has confirmed a "+
@@ -127,7 +125,7 @@ func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Optio
 			store.Place.Pawl("tune", k.Origin, "--workload", strings.Join(missing, ",")))
 	}
 	for _, s := range subjects[1:] {
-		if a, b := subjects[0].study, s.study; a.Environment.Device != b.Environment.Device {
+		if a, b := subjects[0].Study, s.Study; a.Environment.Device != b.Environment.Device {
 			return nil, devices.Nothingf("studies %d and %d are of different devices, %s and %s: tune all workloads "+
 				"on one, and join tables with --with", a.ID, b.ID, a.Environment.Device, b.Environment.Device)
 		}
@@ -157,9 +155,9 @@ func candidatesOf(k *kernels.Kernel, subjects []subject, finalists int) []Candid
 		return &candidates[at]
 	}
 	for _, s := range subjects {
-		winner := add(s.summary.Winner.Point)
-		winner.Won = append(winner.Won, s.Name)
-		for i, top := range s.summary.Top {
+		winner := add(s.Winner.Point)
+		winner.Won = append(winner.Won, s.Workload.Name)
+		for i, top := range s.Top {
 			if i+1 < finalists && top.Rounds >= confirm.FewestRounds {
 				add(top.Point)
 			}

@@ -10,7 +10,6 @@ import (
 	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/devices"
 	"pawl/search/confirm"
 	"pawl/search/trial"
 	"pawl/space"
@@ -43,7 +42,6 @@ func (m *Measured) contender(point space.Point) (confirm.Contender, bool) {
 type measuring struct {
 	Options
 	store  *studies.Store
-	kernel *kernels.Kernel
 	points []space.Point
 	end    time.Time // of the budget, zero for none
 }
@@ -56,41 +54,42 @@ func (m *measuring) all(ctx context.Context, subjects []subject) ([]Measured, er
 		m.end, passes = time.Now().Add(m.Budget), []int{confirm.FewestRounds, m.Rounds}
 	}
 	shortFirst := slices.SortedStableFunc(slices.Values(subjects), func(a, b subject) int {
-		return cmp.Compare(a.summary.Winner.Milliseconds, b.summary.Winner.Milliseconds)
+		return cmp.Compare(a.Winner.Milliseconds, b.Winner.Milliseconds)
 	})
 	measured := map[string]Measured{}
 	for _, m.Rounds = range passes {
 		for i, s := range shortFirst {
 			var err error
-			if measured[s.Name], err = m.one(ctx, s, len(subjects)-i); err != nil {
-				return nil, fmt.Errorf("measuring on workload %s: %w", s.Name, err)
+			if measured[s.Workload.Name], err = m.one(ctx, s, len(subjects)-i); err != nil {
+				return nil, fmt.Errorf("measuring on workload %s: %w", s.Workload.Name, err)
 			}
 		}
 	}
-	return collect.Each(subjects, func(s subject) Measured { return measured[s.Name] }), nil
+	return collect.Each(subjects, func(s subject) Measured { return measured[s.Workload.Name] }), nil
 }
 
 // one measures on one workload what is not measured there yet. Left is how many workloads
 // there are, this one included: they share the time.
 func (m *measuring) one(ctx context.Context, s subject, left int) (Measured, error) {
 	result := Measured{
-		Workload: s.Name, Dims: s.Dims, Study: s.study.ID, Build: s.study.Environment.Build, Environment: s.study.Environment,
+		Workload: s.Workload.Name, Dims: s.Workload.Dims,
+		Study: s.Study.ID, Build: s.Study.Environment.Build, Environment: s.Study.Environment,
 		Failures: map[string]string{}, wrong: map[space.Point]string{},
 	}
 	var valid []space.Point
 	for _, point := range m.points {
-		if invalid := s.space.Check(point); invalid != nil {
+		if invalid := s.Space.Check(point); invalid != nil {
 			result.Failures[point.String()] = invalid.Error()
 		} else {
 			valid = append(valid, point)
 		}
 	}
-	past, err := m.store.Past(ctx, s.study.ID)
+	past, err := m.store.Past(ctx, s.Study.ID)
 	if err != nil {
 		return result, err
 	}
 	rounds := past.Rounds
-	wanted := across.WantedRounds(s.study, m.Rounds)
+	wanted := across.WantedRounds(s.Study, m.Rounds)
 	if over := !m.end.IsZero() && time.Now().After(m.end); !over && !complete(rounds, valid, wanted) {
 		if rounds, err = m.measure(ctx, s, valid, left); err != nil {
 			return result, err
@@ -123,33 +122,24 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	if err := m.store.Writable(); err != nil {
 		return nil, err
 	}
-	unlock, err := m.store.Lock(s.study.ID)
+	unlock, err := m.store.Lock(s.Study.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	past, err := m.store.Past(ctx, s.study.ID) // again, under the lock
+	past, err := m.store.Past(ctx, s.Study.ID) // again, under the lock
 	if err != nil {
 		return nil, err
 	}
 	limits := across.Limits{Share: across.Share(m.end, left), Stop: m.Stop}
-	machine := across.Machine(s.study, m.Tools)
-	defer machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)()
-	target, err := devices.NewTarget(m.kernel, s.Workload.Name)
-	if err != nil {
-		return nil, err
-	}
-	bench, err := across.Open(ctx, machine, s.study, target)
-	if err != nil {
-		return nil, err
-	}
-	defer bench.Close()
+	machine := across.Machine(s.Study, m.Tools)
+	defer machine.LockClocks(ctx, s.Kernel, s.Study.Options.LockClocks, m.Stop)()
 	c := across.Comparison{
 		Limits: limits, Phase: trial.Dispatch, Points: points, Wanted: m.Rounds, Recorded: past.Rounds,
-		Keep:  m.store.Recorder(s.study.ID).Measured,
+		Keep:  m.store.Recorder(s.Study.ID).Measured,
 		Begin: func() { m.Begin(s.Workload, len(points)) },
 	}
-	through, err := c.Run(ctx, bench, s.study)
+	through, err := c.Run(ctx, machine, s.Study, s.Target)
 	if err == nil && !through {
 		err = &StoppedError{}
 	}
