@@ -81,22 +81,18 @@ func (o option) effective(backend string) bool {
 	return o.on == backend
 }
 
-// options are the fields in order.
-var options = optionsIn(reflect.TypeFor[Options](), "", nil)
-
-func optionsIn(kind reflect.Type, role string, index []int) (all []option) {
-	for i := range kind.NumField() {
-		field, at := kind.Field(i), append(slices.Clone(index), i)
-		own := cmp.Or(field.Tag.Get("role"), role)
+// options are the fields in order. The role of an embedded struct is that of its fields.
+var options = func() (all []option) {
+	kind := reflect.TypeFor[Options]()
+	for _, field := range reflect.VisibleFields(kind) {
 		if field.Anonymous {
-			all = append(all, optionsIn(field.Type, own, at)...)
 			continue
 		}
-		all = append(all,
-			option{field.Tag.Get("flag"), own, field.Tag.Get("usual"), field.Tag.Get("on"), at})
+		role := cmp.Or(field.Tag.Get("role"), kind.Field(field.Index[0]).Tag.Get("role"))
+		all = append(all, option{field.Tag.Get("flag"), role, field.Tag.Get("usual"), field.Tag.Get("on"), field.Index})
 	}
 	return all
-}
+}()
 
 // texts returns the options by name, as text. What was not asked for is left out.
 func (o Options) texts() map[string]string {
