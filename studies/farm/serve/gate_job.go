@@ -42,25 +42,11 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 
 func (s *server) open(ctx context.Context, side farm.Side,
 	residents *worker.Residents) (*devices.Configuration, error) {
-	if side.Compiled == nil || side.Compiled.Binary == nil {
-		return nil, errors.New("a side of the comparison has no binary")
-	}
-	target, err := s.target(ctx, side.Subject)
+	bench, from, err := s.openBuilt(ctx, side.Subject, residents)
 	if err != nil {
 		return nil, err
 	}
-	point, err := target.Point(side.Point)
-	if err != nil {
-		return nil, err
-	}
-	o := side.Subject.Definition.Measuring()
-	o.Residents = residents
-	from := &fetched{server: s}
-	bench, err := s.machine(side.Subject, false).OpenBuilt(ctx, target, o, from.on)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := from.prepare(ctx, bench, point, side.Compiled)
+	prepared, err := from.prepare(ctx, bench, side.Point, side.Compiled)
 	if err != nil {
 		bench.Close()
 	}

@@ -14,23 +14,32 @@ import (
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/devices"
+	"pawl/objective/worker"
 	"pawl/space"
 	"pawl/studies/farm"
 )
 
 func (s *server) run(ctx context.Context, job farm.Job) (farm.Answer, error) {
-	return s.benches.with("run", job.Subject, func(b *bench) error {
-		target, err := s.target(ctx, job.Subject)
-		if err != nil {
-			return err
-		}
-		b.fetched = &fetched{server: s}
-		b.bench, err = s.machine(job.Subject, false).OpenBuilt(ctx, target, job.Subject.Definition.Measuring(), b.fetched.on)
-		if err == nil {
+	return s.benches.with("run", job.Subject, func(b *bench) (err error) {
+		if b.bench, b.fetched, err = s.openBuilt(ctx, job.Subject, nil); err == nil {
 			b.evaluator = b.bench.Evaluator
 		}
 		return err
 	}, func(b *bench) (farm.Answer, error) { return s.runWith(ctx, b, job) })
+}
+
+// openBuilt opens a subject on a device that runs what comes with its tasks.
+func (s *server) openBuilt(ctx context.Context, subject farm.Subject,
+	residents *worker.Residents) (*devices.Bench, *fetched, error) {
+	target, err := s.target(ctx, subject)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := subject.Definition.Measuring()
+	o.Residents = residents
+	f := &fetched{server: s}
+	b, err := s.machine(subject, false).OpenBuilt(ctx, target, o, f.on)
+	return b, f, err
 }
 
 func (s *server) runWith(ctx context.Context, b *bench, job farm.Job) (answer farm.Answer, err error) {
@@ -38,14 +47,7 @@ func (s *server) runWith(ctx context.Context, b *bench, job farm.Job) (answer fa
 		answer.Description, err = describe(ctx, b.bench, job.Subject)
 		return answer, err
 	}
-	if job.Compiled == nil || job.Compiled.Binary == nil {
-		return answer, errors.New("the task has no binary")
-	}
-	point, err := b.bench.Point(job.Point)
-	if err != nil {
-		return answer, err
-	}
-	prepared, err := b.fetched.prepare(ctx, b.bench, point, job.Compiled)
+	prepared, err := b.fetched.prepare(ctx, b.bench, job.Point, job.Compiled)
 	if err != nil {
 		return answer, err
 	}
@@ -154,8 +156,8 @@ func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*far
 type fetched struct {
 	objective.Backend
 	server *server
-	points sync.Map // *farm.Compiled by point
-	given  sync.Map // *farm.Compiled by what its reference depends on
+	points sync.Map // *farm.Binary by point
+	given  sync.Map // *farm.Binary of the reference, by what that depends on
 }
 
 func (f *fetched) on(device objective.Backend) objective.Backend {
@@ -165,29 +167,35 @@ func (f *fetched) on(device objective.Backend) objective.Backend {
 
 // Compile returns the binary that came with the point's task.
 func (f *fetched) Compile(ctx context.Context, p space.Point) (objective.Binary, *objective.Failure, error) {
-	binary, err := f.get(ctx, &f.points, p, func(c *farm.Compiled) *farm.Binary { return c.Binary })
+	binary, err := f.get(ctx, &f.points, p)
 	return binary, nil, err
 }
 
 // Reference returns the reference's binary.
 func (f *fetched) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
-	return f.get(ctx, &f.given, given, func(c *farm.Compiled) *farm.Binary { return c.Reference })
+	return f.get(ctx, &f.given, given)
 }
 
-func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point space.Point,
+func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point string,
 	compiled *farm.Compiled) (objective.Prepared, error) {
-	f.points.Store(point, compiled)
-	f.given.Store(b.Kernel.ReferencePoint(point), compiled)
-	return b.Evaluator.Prepare(ctx, point)
+	if compiled == nil || compiled.Binary == nil {
+		return objective.Prepared{}, fmt.Errorf("the task has no binary of %s", point)
+	}
+	p, err := b.Point(point)
+	if err != nil {
+		return objective.Prepared{}, err
+	}
+	f.points.Store(p, compiled.Binary)
+	f.given.Store(b.Kernel.ReferencePoint(p), compiled.Reference)
+	return b.Evaluator.Prepare(ctx, p)
 }
 
-func (f *fetched) get(ctx context.Context, in *sync.Map, p space.Point,
-	part func(*farm.Compiled) *farm.Binary) (objective.Binary, error) {
+func (f *fetched) get(ctx context.Context, in *sync.Map, p space.Point) (objective.Binary, error) {
 	found, known := in.Load(p)
 	if !known {
 		return objective.Binary{}, fmt.Errorf("no binary of %s came with its task", p)
 	}
-	return f.server.fetch(ctx, part(found.(*farm.Compiled)))
+	return f.server.fetch(ctx, found.(*farm.Binary))
 }
 
 // fetch gets a binary's files. The cache checks them at every use.
