@@ -35,7 +35,7 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 	}
 	defer free()
 	answer.Waited = time.Since(asked)
-	s.benches.closeIdle(every)
+	s.benches.closeIdle()
 	answer.Held, err = s.hold(ctx, sides, job.Held)
 	return answer, err
 }

@@ -40,12 +40,16 @@ type benches struct {
 	open map[string]*bench
 }
 
-// take returns the bench of a key. Release it afterwards.
-func (b *benches) take(key string, open func(*bench) error) (*bench, func(), error) {
-	b.mu.Lock()
-	if b.open == nil {
-		b.open = map[string]*bench{}
+// with does a task with the bench of its subject, which open opens where it is not. One that
+// something went wrong with is dropped: the next task opens it anew.
+func (b *benches) with(kind string, subject farm.Subject, open func(*bench) error,
+	do func(*bench) (farm.Answer, error)) (answer farm.Answer, err error) {
+	encoded, err := json.Marshal([]any{kind, subject})
+	if err != nil {
+		return answer, err
 	}
+	key := cache.Digest(encoded)
+	b.mu.Lock()
 	found, known := b.open[key]
 	if !known {
 		found = &bench{}
@@ -55,22 +59,18 @@ func (b *benches) take(key string, open func(*bench) error) (*bench, func(), err
 	found.users++
 	found.used = time.Now()
 	b.mu.Unlock()
-	release := func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		found.users--
-		b.shrink()
+	if err = found.opened(); err == nil {
+		answer, err = do(found)
 	}
-	if err := found.opened(); err != nil {
-		b.mu.Lock()
-		if b.open[key] == found {
-			delete(b.open, key) // the next task tries again
-		}
-		b.mu.Unlock()
-		release()
-		return nil, nil, err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found.users--
+	if err != nil && b.open[key] == found && (found.users == 0 || found.bench == nil) {
+		found.end()
+		delete(b.open, key)
 	}
-	return found, release, nil
+	b.shrink()
+	return answer, err
 }
 
 func (b *benches) shrink() {
@@ -89,13 +89,13 @@ func (b *benches) shrink() {
 	}
 }
 
-// closeIdle closes, of the benches that are meant, those that nobody uses now: none of their processes is on the
+// closeIdle closes the benches that nobody uses now: none of their processes is on the
 // device then, and the next task opens them anew.
-func (b *benches) closeIdle(meant func(key string) bool) {
+func (b *benches) closeIdle() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	maps.DeleteFunc(b.open, func(key string, open *bench) bool {
-		if open.users > 0 || !meant(key) {
+	maps.DeleteFunc(b.open, func(_ string, open *bench) bool {
+		if open.users > 0 {
 			return false
 		}
 		open.end()
@@ -103,32 +103,10 @@ func (b *benches) closeIdle(meant func(key string) bool) {
 	})
 }
 
-func every(string) bool { return true }
-
 func (b *bench) end() {
 	if b.bench != nil {
 		b.bench.Close()
 	}
-}
-
-// with does a task with the bench of its subject, which open opens where it is not. One that
-// something went wrong with is dropped: the next task opens it anew.
-func (b *benches) with(kind string, subject farm.Subject, open func(*bench) error,
-	do func(*bench) (farm.Answer, error)) (farm.Answer, error) {
-	encoded, err := json.Marshal([]any{kind, subject})
-	if err != nil {
-		return farm.Answer{}, err
-	}
-	key := cache.Digest(encoded)
-	found, release, err := b.take(key, open)
-	if err != nil {
-		return farm.Answer{}, err
-	}
-	answer, err := do(found)
-	if release(); err != nil {
-		b.closeIdle(func(other string) bool { return other == key })
-	}
-	return answer, err
 }
 
 // machine returns this machine with the tools that a subject asks for.

@@ -118,12 +118,13 @@ func Run(ctx context.Context, o Options) error {
 		gpus:     1,
 		hold:     o.Hold,
 		identity: o.Host,
+		benches:  benches{open: map[string]*bench{}},
 	}
 	if m := offers.Measures; m != nil {
 		s.gpus, s.identity = int64(m.Width), m.Identity
 	}
 	s.devices = semaphore.NewWeighted(s.gpus)
-	defer s.benches.closeIdle(every) // no task is left
+	defer s.benches.closeIdle() // no task is left
 	if o.Began != nil {
 		o.Began(offers)
 	}
