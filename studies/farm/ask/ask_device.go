@@ -34,7 +34,7 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, incumbent
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Incumbent = incumbent }, nil, nil)
+	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Incumbent = incumbent }, nil, 0)
 	return e.outcome(answer, outcome, err)
 }
 
@@ -61,7 +61,7 @@ func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objectiv
 	if err != nil {
 		return nil, err
 	}
-	answer, err := e.onDevice(ctx, farm.Verify, p, nil, own, nil)
+	answer, err := e.onDevice(ctx, farm.Verify, p, func(*farm.Job) {}, own, 0)
 	if err != nil || answer.Lost {
 		return lost(objective.Fuzz), err
 	}
@@ -81,13 +81,7 @@ func (e *Evaluator) VerifyFor(ctx context.Context, p objective.Prepared,
 	if err != nil || p.Failure != nil {
 		return true, p.Failure, err
 	}
-	start := time.Now()
-	answer, err := e.onDevice(ctx, farm.Look, p, func(job *farm.Job) { job.Allowed = allowed }, own, func() error {
-		if time.Since(start) > mostLooking {
-			return errBusy
-		}
-		return nil
-	})
+	answer, err := e.onDevice(ctx, farm.Look, p, func(job *farm.Job) { job.Allowed = allowed }, own, mostLooking)
 	switch {
 	case errors.Is(err, errBusy) || errors.As(err, new(*GoneError)):
 		return false, nil, nil
@@ -118,7 +112,7 @@ func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples in
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		job.Samples, job.Fresh = samples, e.session+" "+strconv.Itoa(e.fresh)
-	}, own, nil)
+	}, own, 0)
 	outcome, err = e.outcome(answer, outcome, err)
 	if err == nil && outcome.Failure == nil {
 		e.mu.Lock()
@@ -129,21 +123,19 @@ func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples in
 	return outcome, err
 }
 
-// onDevice asks a device about a point: own, for as long as patience (nil is for ever) has
-// no error, or any of the kind. What was evicted meanwhile
-// is compiled again.
+// onDevice asks a device about a point: own, for as long as patience (0 is for ever), or any of
+// the kind. What was evicted meanwhile is compiled again.
 func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objective.Prepared, add func(*farm.Job),
-	own *devices.Measures, patience func() error) (farm.Answer, error) {
-	queue, check := e.measure, func(context.Context) error { return nil }
+	own *devices.Measures, patience time.Duration) (farm.Answer, error) {
+	queue, start := e.measure, time.Now()
 	if own != nil {
-		queue, check = farm.OwnQueue(*own), func(ctx context.Context) error {
-			if patience != nil {
-				if err := patience(); err != nil {
-					return err
-				}
-			}
-			return e.there(ctx, own)
+		queue = farm.OwnQueue(*own)
+	}
+	check := func(ctx context.Context) error {
+		if patience > 0 && time.Since(start) > patience {
+			return errBusy
 		}
+		return e.there(ctx, own)
 	}
 	for range tries {
 		compiled, err := e.compilation(ctx, p.Point)
@@ -155,9 +147,7 @@ func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objectiv
 		}
 		job := e.task(action, p.Point)
 		job.Compiled = compiled
-		if add != nil {
-			add(&job)
-		}
+		add(&job)
 		answer, err := e.ask(ctx, queue, job, check)
 		if err != nil || answer.Missing == "" {
 			return answer, err
@@ -205,8 +195,11 @@ func (e *Evaluator) device(ctx context.Context) (*devices.Measures, error) {
 	}
 }
 
-// there returns a *GoneError when the device is no longer there.
+// there returns a *GoneError when the device is no longer there; nil is any, which always is.
 func (e *Evaluator) there(ctx context.Context, own *devices.Measures) error {
+	if own == nil {
+		return nil
+	}
 	if heard, err := e.farm.Heard(ctx, own.Identity, gone); err != nil || heard {
 		return err
 	}
