@@ -47,8 +47,7 @@ type Search struct {
 	turns   map[string]turn // by queue
 	done    <-chan struct{} // closed at the end
 
-	mu      sync.Mutex
-	waiting map[string]chan []byte // by task; each has room for one word, an answer or nil
+	waiting sync.Map // chan []byte by task; each has room for one word, an answer or nil
 }
 
 // Begin tells the farm about a search. End it when nothing more is asked.
@@ -73,7 +72,6 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		done:    beside.Done(),
 		filings: make(chan *filing),
 		turns:   map[string]turn{},
-		waiting: map[string]chan []byte{},
 	}
 	s.ended.Go(func() { s.listen(beside) })
 	s.ended.Go(func() { s.fileAll(beside) })
@@ -105,14 +103,8 @@ func TaskName(parts ...string) string {
 func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(context.Context) error) (Answer, error) {
 	job.Study, job.Label = s.head.Study, s.head.Label
 	word := make(chan []byte, 1)
-	s.mu.Lock()
-	s.waiting[job.Task] = word
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.waiting, job.Task)
-		s.mu.Unlock()
-	}()
+	s.waiting.Store(job.Task, word)
+	defer s.waiting.Delete(job.Task)
 	answer, err := s.submit(ctx, queue, job)
 	for checked := time.Now(); err == nil && answer == nil; {
 		select {
@@ -225,23 +217,15 @@ func removeTasks(ctx context.Context, tx pgx.Tx, study string) error {
 
 // wake tells one task's Ask its answer, or to look for it where that is nil; or all of them.
 func (s *Search) wake(task string, answer []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	tell := func(word chan<- []byte) {
-		select {
-		case word <- answer:
-		default: // it has yet to look
+	s.waiting.Range(func(name, word any) bool {
+		if task == "" || name == task {
+			select {
+			case word.(chan []byte) <- answer:
+			default: // it has yet to look
+			}
 		}
-	}
-	if task != "" {
-		if word, waits := s.waiting[task]; waits {
-			tell(word)
-		}
-		return
-	}
-	for _, word := range s.waiting {
-		tell(word)
-	}
+		return true
+	})
 }
 
 // answersTopic is where words of a study's answers are sent.
