@@ -23,8 +23,7 @@ import (
 type postgres struct {
 	db     *sql.DB
 	config *pgx.ConnConfig
-	mu     sync.Mutex
-	held   map[int64]*holder // by study
+	held   sync.Map // *holder by study
 }
 
 // openPostgres opens a database on a server; where create is not set, one without studies is
@@ -37,7 +36,7 @@ func openPostgres(ctx context.Context, place string, create bool) (*Store, error
 	// A connection that the server has ended meanwhile is found out before it is used.
 	db := stdlib.OpenDB(*config,
 		stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
-	e := &postgres{db: db, config: config, held: map[int64]*holder{}}
+	e := &postgres{db: db, config: config}
 	s := &Store{db: session{db, e}, engine: e, path: postgresName(config), reconnecting: time.Minute}
 	s.damage.lazy, s.damage.examined = true, map[int64]bool{}
 	if err := s.begin(ctx, create); err != nil {

@@ -33,13 +33,9 @@ func (p *postgres) lock(study int64) (unlock func(), err error) {
 		return nil, fmt.Errorf("study %d: %w", study, p.explain(err))
 	}
 	h := &holder{conn: conn}
-	p.mu.Lock()
-	p.held[study] = h
-	p.mu.Unlock()
+	p.held.Store(study, h)
 	return func() {
-		p.mu.Lock()
-		delete(p.held, study)
-		p.mu.Unlock()
+		p.held.Delete(study)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		release(h.conn, study)
@@ -102,11 +98,9 @@ func (p *postgres) creating(ctx context.Context) (done func(), err error) {
 }
 
 func (p *postgres) begin(ctx context.Context, study int64) (t transaction, err error) {
-	p.mu.Lock()
-	h := p.held[study]
-	p.mu.Unlock()
 	var conn *sql.Conn
-	if h != nil {
+	if found, held := p.held.Load(study); held {
+		h := found.(*holder)
 		h.mu.Lock()
 		conn, t.end = h.conn, h.mu.Unlock
 	} else {
@@ -142,12 +136,11 @@ func (p *postgres) renew(ctx context.Context, study int64) error {
 }
 
 func (p *postgres) renewOnce(ctx context.Context, study int64) error {
-	p.mu.Lock()
-	h := p.held[study]
-	p.mu.Unlock()
-	if h == nil {
+	found, held := p.held.Load(study)
+	if !held {
 		return p.db.PingContext(ctx)
 	}
+	h := found.(*holder)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	conn, err := p.take(ctx, study)
