@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat/combin"
 
 	"pawl/internal/collect"
 	"pawl/internal/stats"
@@ -163,7 +164,7 @@ func lossesOn(m *Measured, candidates []Candidate) ([]float64, int, error) {
 func distinct(numbers []int) []int { return slices.Compact(slices.Sorted(slices.Values(numbers))) }
 
 // mostTried bounds the sets that are tried one by one.
-var mostTried = big.NewInt(2_000_000)
+const mostTried = 2_000_000
 
 // least returns the set of a size with the smallest mean loss, and whether there is one that
 // works on all workloads. All sets are tried where they are not too many; otherwise the best
@@ -173,27 +174,16 @@ func (l losses) least(size int, best []int) ([]int, bool) {
 		return ideal, true
 	}
 	n := len(l[0])
-	if new(big.Int).Binomial(int64(n), int64(size)).Cmp(mostTried) > 0 {
+	if combin.GeneralizedBinomial(float64(n), float64(size)) > mostTried {
 		return l.greedy(size)
 	}
 	var found []int
-	lowest := math.Inf(1)
-	set := make([]int, 0, size)
-	var grow func(from int)
-	grow = func(from int) {
-		if len(set) == size {
-			if loss := l.of(set); loss < lowest-1e-12 {
-				found, lowest = slices.Clone(set), loss
-			}
-			return
-		}
-		for i := from; i < n; i++ {
-			set = append(set, i)
-			grow(i + 1)
-			set = set[:len(set)-1]
+	lowest, set := math.Inf(1), make([]int, size)
+	for sets := combin.NewCombinationGenerator(n, size); sets.Next(); {
+		if loss := l.of(sets.Combination(set)); loss < lowest-1e-12 {
+			found, lowest = slices.Clone(set), loss
 		}
 	}
-	grow(0)
 	return found, found != nil
 }
 
