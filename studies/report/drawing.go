@@ -61,22 +61,11 @@ func NewDrawing(study studies.Study, trials []trial.Trial, link func(trial int) 
 // the pictures that need it: a point is its text, and reading ten thousand takes longer
 // than an update of a page may.
 func (s *Drawing) findValues() {
-	places, columns := make([]map[string]int, len(s.params)), map[string]int{}
-	for i, p := range s.params {
-		places[i], columns[p.Name] = map[string]int{}, i
-		for j, value := range p.Values {
-			places[i][value] = j
-		}
-	}
 	for i := range s.timed {
 		values := slices.Repeat([]int{-1}, len(s.params))
 		for _, a := range s.timed[i].trial.Point.Assignments() {
-			column, known := columns[a.Name]
-			if !known {
-				continue
-			}
-			if place, listed := places[column][a.Value.String()]; listed {
-				values[column] = place
+			if column := s.param(a.Name); column >= 0 {
+				values[column] = slices.Index(s.params[column].Values, a.Value.String())
 			}
 		}
 		s.timed[i].values = values
