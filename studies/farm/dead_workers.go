@@ -49,7 +49,13 @@ func (f *Farm) beat(ctx context.Context, do func(context.Context) error) {
 // alone, an hour by default, and has no statement for either.
 func (f *Farm) reap(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `WITH dead AS (
+		type reaped struct {
+			ID       int64
+			Attempt  int
+			State    string
+			Question string
+		}
+		found, err := gather(ctx, tx, pgx.RowToStructByPos[reaped], `WITH dead AS (
 				SELECT id FROM river_job j WHERE state = 'running' AND NOT EXISTS (
 					SELECT FROM machines m WHERE m.id = j.attempted_by[array_upper(j.attempted_by, 1)]
 					AND m.heartbeat > now() - $1::interval)
@@ -60,16 +66,6 @@ func (f *Farm) reap(ctx context.Context) error {
 				finalized_at = CASE WHEN metadata ? 'cancel_attempted_at' OR attempt >= max_attempts THEN now() END,
 				scheduled_at = $2
 			FROM dead WHERE j.id = dead.id RETURNING j.id, j.attempt, j.state::text, j.args->>'question'`, Silence, firstTag)
-		if err != nil {
-			return err
-		}
-		type reaped struct {
-			ID       int64
-			Attempt  int
-			State    string
-			Question string
-		}
-		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[reaped])
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,17 @@ func (f *Farm) durable(ctx context.Context, do func(pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{BeginQuery: beginDurable}, do)
 }
 
+// gather returns all rows of a query, each as one makes it.
+func gather[T any](ctx context.Context, from interface {
+	Query(ctx context.Context, statement string, arguments ...any) (pgx.Rows, error)
+}, one pgx.RowToFunc[T], statement string, arguments ...any) ([]T, error) {
+	rows, err := from.Query(ctx, statement, arguments...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, one)
+}
+
 // errRolledBack says that the server ended a transaction without keeping it.
 var errRolledBack = errors.New("the server has undone the transaction")
 

@@ -174,11 +174,8 @@ func (s *Search) End(ctx context.Context, forget bool) error {
 	f := s.farm
 	return f.persist(ctx, "ending a search on the farm", func(ctx context.Context) error {
 		return f.durable(ctx, func(tx pgx.Tx) error {
-			rows, err := tx.Query(ctx, "SELECT job FROM tasks WHERE study = $1 AND answer IS NULL", s.head.Study)
-			if err != nil {
-				return err
-			}
-			open, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+			open, err := gather(ctx, tx, pgx.RowTo[int64],
+				"SELECT job FROM tasks WHERE study = $1 AND answer IS NULL", s.head.Study)
 			if err != nil {
 				return err
 			}

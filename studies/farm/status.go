@@ -47,7 +47,7 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 	if s.Machines, err = f.Machines(ctx, 24*time.Hour); err != nil {
 		return s, err
 	}
-	rows, err := f.pool.Query(ctx, `SELECT s.study, s.title, s.priority,
+	s.Searches, err = gather(ctx, f.pool, pgx.RowToStructByPos[SearchStatus], `SELECT s.study, s.title, s.priority,
 			CASE WHEN s.ended IS NOT NULL THEN 'ended' WHEN s.heartbeat < now() - $1::interval THEN 'silent' ELSE 'asking' END,
 			now() - s.started,
 			s.finished + (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NOT NULL),
@@ -55,22 +55,16 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 			ELSE 0 END, `+spentSQL+`
 		FROM searches s WHERE s.title NOT LIKE 'opening %' AND s.heartbeat > now() - interval '1 day' ORDER BY s.started`,
 		Silence)
-	if err == nil {
-		s.Searches, err = pgx.CollectRows(rows, pgx.RowToStructByPos[SearchStatus])
-	}
 	if err != nil {
 		return s, f.explain("looking at the searches", err)
 	}
 	return s, f.explain("looking at the queues", f.queues(ctx, &s))
 }
 
-func (f *Farm) queues(ctx context.Context, s *Status) error {
-	rows, err := f.pool.Query(ctx,
+func (f *Farm) queues(ctx context.Context, s *Status) (err error) {
+	s.Queues, err = gather(ctx, f.pool, pgx.RowToStructByPos[QueueStatus],
 		`SELECT queue, count(*) FILTER (WHERE state <> 'running'), count(*) FILTER (WHERE state = 'running')
 		FROM river_job WHERE state IN ('available', 'retryable', 'scheduled', 'running') GROUP BY queue ORDER BY queue`)
-	if err == nil {
-		s.Queues, err = pgx.CollectRows(rows, pgx.RowToStructByPos[QueueStatus])
-	}
 	if err != nil {
 		return err
 	}

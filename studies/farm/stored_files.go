@@ -72,11 +72,8 @@ func (f *Farm) Get(ctx context.Context, digest string) (content []byte, err erro
 			digest).Scan(&size); err != nil {
 			return err
 		}
-		rows, err := f.pool.Query(ctx, "SELECT content FROM chunks WHERE digest = $1 ORDER BY number", digest)
-		if err != nil {
-			return err
-		}
-		chunks, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+		chunks, err := gather(ctx, f.pool, pgx.RowTo[[]byte],
+			"SELECT content FROM chunks WHERE digest = $1 ORDER BY number", digest)
 		content = slices.Concat(chunks...)
 		return err
 	})
