@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pawl/internal/page"
@@ -25,14 +26,10 @@ const (
 // takeGatings keeps the last word about the winner, and the last words about what else
 // was gated.
 func (s *Summary) takeGatings(gatings []studies.Gating) {
-	type about struct{ point, workload string }
-	last := map[about]int{}
 	for i, g := range gatings {
-		last[about{g.Point.String(), g.Workload}] = i
-	}
-	for i, g := range gatings {
+		again := func(later studies.Gating) bool { return later.Point == g.Point && later.Workload == g.Workload }
 		switch {
-		case last[about{g.Point.String(), g.Workload}] != i:
+		case slices.ContainsFunc(gatings[i+1:], again):
 		case s.Winner != nil && g.Point == s.Winner.Point && g.Workload == s.Study.Workload:
 			s.Gate = &gatings[i]
 		default:
