@@ -96,27 +96,28 @@ func (e *OtherVersionError) Error() string {
 // creates it as needed. A file that is no sound database is moved aside, never
 // overwritten; on a server, tables that are not pawl's are refused.
 func Open(ctx context.Context, place string) (*Store, error) {
-	return openPlace(ctx, place, true, openFile)
+	return openPlace(ctx, place, true)
 }
 
-// openPlace opens what a place is: a database on a server, or a file as open does.
-func openPlace(ctx context.Context, place string, create bool,
-	open func(context.Context, string) (*Store, error)) (*Store, error) {
+// openPlace opens what a place is: a database on a server, or a file.
+func openPlace(ctx context.Context, place string, create bool) (*Store, error) {
 	server, err := OnServer(place)
 	switch {
 	case err != nil:
 		return nil, err
 	case server:
 		return openPostgres(ctx, place, create)
+	case create:
+		return openFile(ctx, place)
 	}
-	return open(ctx, place)
+	return openExistingFile(ctx, place)
 }
 
 // OpenExisting opens a database for reading what is there; a missing one is
 // an error that wraps fs.ErrNotExist, and a damaged one a *DamagedError: it stays
 // as it is. A database that cannot be written can be read.
 func OpenExisting(ctx context.Context, place string) (*Store, error) {
-	return openPlace(ctx, place, false, openExistingFile)
+	return openPlace(ctx, place, false)
 }
 
 // OnServer reports whether a place is the URL of a database on a server, and not a file.
