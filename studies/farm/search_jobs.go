@@ -130,20 +130,15 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 	return *answer, nil
 }
 
-func (s *Search) read(ctx context.Context, task string) (*Answer, error) {
-	var answer *Answer
-	err := s.farm.pool.QueryRow(ctx, "SELECT answer FROM tasks WHERE study = $1 AND name = $2", s.head.Study,
-		task).Scan(&answer)
-	return answer, err
-}
-
 // look returns what a word says, or what is in the database where it says nothing.
 func (s *Search) look(ctx context.Context, queue string, job Job, encoded []byte) (answer *Answer, err error) {
 	if encoded != nil {
 		return answer, json.Unmarshal(encoded, &answer)
 	}
 	err = s.farm.persist(ctx, "reading an answer", func(ctx context.Context) (err error) {
-		if answer, err = s.read(ctx, job.Task); errors.Is(err, pgx.ErrNoRows) {
+		err = s.farm.pool.QueryRow(ctx, "SELECT answer FROM tasks WHERE study = $1 AND name = $2", s.head.Study,
+			job.Task).Scan(&answer)
+		if errors.Is(err, pgx.ErrNoRows) {
 			answer, err = s.file(ctx, queue, job) // a crash of the server has undone it
 		}
 		return err

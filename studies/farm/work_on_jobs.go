@@ -60,8 +60,8 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 	// who asked removes what is done. So a worker needs no right to remove jobs.
 	client, err := river.NewClient(riverpgxv5.New(f.pool), &river.Config{
 		ID: o.ID, Schema: f.schema, Queues: queues, Workers: workers, Logger: quiet(f.log), LeaderElectionDisabled: true,
-		FetchCooldown: cooldown, FetchPollInterval: time.Second, JobTimeout: -1, RetryPolicy: atOnce{},
-		SoftStopTimeout: o.Grace, Test: river.TestConfig{Time: f.options.clock},
+		FetchCooldown: cooldown, FetchPollInterval: time.Second, JobTimeout: -1, // what a job does has limits of its own
+		RetryPolicy: atOnce{}, SoftStopTimeout: o.Grace, Test: river.TestConfig{Time: f.options.clock},
 	})
 	if err != nil {
 		return err
@@ -248,6 +248,3 @@ func (f *Farm) answer(to *pgx.Batch, study, task string, answer Answer, by write
 		study, task, encoded, by.machine, by.identity, by.device, by.attempt, by.seconds, digest, f.answersTopic(study), word)
 	return nil
 }
-
-// Timeout is none: what a job does has limits of its own.
-func (*work) Timeout(*river.Job[ticket]) time.Duration { return -1 }
