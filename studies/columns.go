@@ -105,9 +105,10 @@ func (s *Store) createAt(ctx context.Context, study int64, row rowKey, c columns
 	})
 }
 
-// append adds a row with the next number that a study has in a table.
-func (s *Store) append(ctx context.Context, study int64, table string, c columns) error {
-	return s.change(ctx, study, func(tx session) (row rowKey, err error) {
+// append adds a row with the next number that a study has in a table. The number is the first column. What is recorded
+// is for the error.
+func (s *Store) append(ctx context.Context, study int64, table, what string, c columns) error {
+	err := s.change(ctx, study, func(tx session) (row rowKey, err error) {
 		// Nobody else numbers meanwhile, because nobody else can change the study's head.
 		if _, err := tx.exec(ctx, "UPDATE studies SET digest = digest WHERE id = ?", study); err != nil {
 			return row, err
@@ -118,8 +119,12 @@ func (s *Store) append(ctx context.Context, study int64, table string, c columns
 			return row, err
 		}
 		row = rowOf(table, study, number)
-		return row, tx.insert(ctx, table, append(c, row.key...))
+		return row, tx.insert(ctx, table, append(c[1:], row.key...))
 	})
+	if err != nil {
+		return fmt.Errorf("recording %s study %d: %w", what, study, err)
+	}
+	return nil
 }
 
 // update changes columns of one row and gives it its digest, in one transaction, if the row meets

@@ -3,7 +3,6 @@ package studies
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"pawl/internal/stats"
@@ -78,11 +77,7 @@ func (g *Gating) columns() columns {
 // Gated records what the gate said, in one transaction, and numbers it.
 func (s *Store) Gated(ctx context.Context, study int64, g Gating) error {
 	g.Created = g.Created.UTC().Truncate(time.Second)
-	err := s.append(ctx, study, "gatings", g.columns()[1:]) // without the number, which is part of the key
-	if err != nil {
-		return fmt.Errorf("recording what the gate said about study %d: %w", study, err)
-	}
-	return nil
+	return s.append(ctx, study, "gatings", "what the gate said about", g.columns())
 }
 
 // Gatings returns what the gate said about a study's points, in the order of time.

@@ -2,7 +2,6 @@ package studies
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"pawl/objective/profile"
@@ -34,11 +33,7 @@ func (p *Profile) columns() columns {
 // Profiled records a profile, in one transaction, and numbers it.
 func (s *Store) Profiled(ctx context.Context, study int64, p Profile) error {
 	p.Created = p.Created.UTC().Truncate(time.Second)
-	err := s.append(ctx, study, "profiles", p.columns()[1:]) // without the number, which is part of the key
-	if err != nil {
-		return fmt.Errorf("recording a profile of study %d: %w", study, err)
-	}
-	return nil
+	return s.append(ctx, study, "profiles", "a profile of", p.columns())
 }
 
 // Profiles returns what was profiled of a study, in the order of time.
