@@ -13,7 +13,7 @@ import (
 // compare opens the sides of a comparison and lets it have the device until it is done:
 // nothing of this farm is measured there meanwhile.
 func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer, err error) {
-	if s.hold == nil {
+	if s.Hold == nil {
 		return answer, errors.New("this worker has no part in comparisons")
 	}
 	// As in a comparison on this machine alone, the sides share their processes.
@@ -36,7 +36,7 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 	defer free()
 	answer.Waited = time.Since(asked)
 	s.benches.closeIdle()
-	answer.Held, err = s.hold(ctx, sides, job.Held)
+	answer.Held, err = s.Hold(ctx, sides, job.Held)
 	return answer, err
 }
 

@@ -111,9 +111,9 @@ func (b *bench) end() {
 
 // machine returns this machine with the tools that a subject asks for.
 func (s *server) machine(subject farm.Subject, compiles bool) *devices.Machine {
-	tools, how := s.tools, subject.Definition
+	tools, how := s.Tools, subject.Definition
 	tools.Compiler, tools.CompileTimeout = how.Compiler, how.CompileTimeout
-	tools.Notice = func(text string) { s.log.Info(text, "kernel", subject.Name) }
+	tools.Notice = func(text string) { s.Farm.Log.Info(text, "kernel", subject.Name) }
 	if compiles && kernels.BackendOf(how.Backend).GPU {
 		tools.Architecture = subject.Architecture
 	}

@@ -117,7 +117,7 @@ func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free 
 	}
 	// The file stays: another user's worker may hold it, and to read it is enough for a lock.
 	lock, err := page.Hold(ctx, filepath.Join(os.TempDir(), "pawl-processor.lock"), func() {
-		s.log.Info("waiting for another worker that measures on this processor")
+		s.Farm.Log.Info("waiting for another worker that measures on this processor")
 	})
 	if err != nil {
 		s.cores.Release(s.width)

@@ -18,7 +18,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"runtime"
 	"strings"
@@ -58,17 +57,15 @@ type Options struct {
 }
 
 type server struct {
+	Options
 	farm  *farm.Farm
-	tools devices.Tools
 	cache *cache.Cache
-	log   *slog.Logger
 	// cores are shared by compilations, one each, and by measurements on the processor, which take all of them.
 	cores *semaphore.Weighted
 	width int64
 	// devices are the GPUs: a measurement takes one, a comparison all of them.
 	devices *semaphore.Weighted
 	gpus    int64
-	hold    func(context.Context, []*devices.Configuration, json.RawMessage) (json.RawMessage, error)
 	// identity tells this machine's devices from others of their model.
 	identity string
 	// stored are the digests that the farm was given, with the time.
@@ -109,14 +106,12 @@ func Run(ctx context.Context, o Options) error {
 	defer f.Close()
 	cores := int64(runtime.NumCPU())
 	s := &server{
+		Options:  o,
 		farm:     f,
-		tools:    o.Tools,
 		cache:    kept,
-		log:      o.Farm.Log,
 		cores:    semaphore.NewWeighted(cores),
 		width:    cores,
 		gpus:     1,
-		hold:     o.Hold,
 		identity: o.Host,
 		benches:  benches{open: map[string]*bench{}},
 	}
