@@ -54,14 +54,13 @@ func withGate(a Advice, s *Summary) Advice {
 	case g.Standing == studies.Equal && a.Verdict != Keep:
 		return Advice{NoGain, fmt.Sprintf("Against what you run today: %s. Change nothing.", against)}
 	case g.Standing == studies.Faster && a.Verdict == Keep:
-		return Advice{a.Verdict, fmt.Sprintf("%s Against the baseline: %s; %s moves it.", a.Sentence, against,
-			s.Study.Place.Pawl("gate"))}
+		a.Sentence += fmt.Sprintf(" Against the baseline: %s; %s moves it.", against, s.Study.Place.Pawl("gate"))
+	case g.Standing == studies.Undecided:
+		a.Sentence += fmt.Sprintf(" Against what you run today nothing is known: %s.", strings.TrimSuffix(g.Reason, "."))
+	default:
+		a.Sentence += fmt.Sprintf(" Against what you run today: %s.", against)
 	}
-	if g.Standing == studies.Undecided {
-		return Advice{a.Verdict,
-			fmt.Sprintf("%s Against what you run today nothing is known: %s.", a.Sentence, strings.TrimSuffix(g.Reason, "."))}
-	}
-	return Advice{a.Verdict, fmt.Sprintf("%s Against what you run today: %s.", a.Sentence, against)}
+	return a
 }
 
 // Against is the gate's word in a few: the speedup over what is run today, and the
