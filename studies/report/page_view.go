@@ -9,27 +9,17 @@ import (
 	"pawl/internal/plot"
 	"pawl/search/confirm"
 	"pawl/search/trial"
-	"pawl/space"
 )
 
 // View is a study as a page shows it: its facts, and pictures of them.
 type View struct {
 	*Summary
 	*Drawing
-	number map[space.Point]int
 }
 
 // NewView draws a study. Link returns the address of a trial's page; nil stands for none.
 func NewView(s *Summary, link func(trial int) string) *View {
-	v := &View{
-		Summary: s,
-		Drawing: NewDrawing(s.Study, s.trials, link),
-		number:  map[space.Point]int{},
-	}
-	for _, t := range s.trials {
-		v.number[t.Point] = t.Number
-	}
-	return v
+	return &View{s, NewDrawing(s.Study, s.trials, link)}
 }
 
 // Trials are the study's, in the order of asking.
@@ -59,6 +49,7 @@ func (v *View) Finalists() Figure {
 		if i > 0 || v.Default == nil {
 			t.Name = "finalist " + t.Name
 		}
+		tried, _ := collect.First(v.trials, func(o trial.Trial) bool { return o.Point == t.Point })
 		all = append(all,
 			Measured{
 				Measure:      v.Study.Environment.Objective,
@@ -67,7 +58,7 @@ func (v *View) Finalists() Figure {
 				Interval:     t.Interval,
 				Best:         t.Point == v.Winner.Point,
 				Title:        fmt.Sprintf("%s: %s, %s", t.Name, v.Written(t.Milliseconds), t.Point),
-				Href:         v.href(v.number[t.Point]),
+				Href:         v.href(tried.Number),
 			})
 	}
 	return Whiskers("How sure the times are",
