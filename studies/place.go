@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 )
 
@@ -32,11 +33,8 @@ var placed = map[string][]string{
 // Pawl returns a command of pawl for a shell in the same folder: the words, and the flags without which it would look
 // elsewhere.
 func (p Place) Pawl(words ...any) string {
-	line := []string{"pawl"}
-	for _, word := range words {
-		line = append(line, fmt.Sprint(word))
-	}
-	return escape.Shell(append(line, p.flags(line[1:])...)...)
+	texts := collect.Each(words, func(word any) string { return fmt.Sprint(word) })
+	return escape.Shell(slices.Concat([]string{"pawl"}, texts, p.flags(texts))...)
 }
 
 // flags are those that a command needs to find the place.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/search/trial"
@@ -128,11 +129,8 @@ func NewSpaceFacts(pool *space.Pool) SpaceFacts {
 	s := pool.Space()
 	facts := SpaceFacts{Constraints: s.Constraints(), Product: s.Product(), Valid: pool.Len(), Sampled: !pool.Complete()}
 	for _, p := range s.Params() {
-		f := ParamFacts{Name: p.Name, Default: p.Default.String(), Ordered: p.Ordered}
-		for _, v := range p.Values {
-			f.Values = append(f.Values, v.String())
-		}
-		facts.Params = append(facts.Params, f)
+		values := collect.Each(p.Values, space.Value.String)
+		facts.Params = append(facts.Params, ParamFacts{p.Name, values, p.Default.String(), p.Ordered})
 	}
 	return facts
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/kernels"
 	"pawl/space"
@@ -58,11 +59,7 @@ func (t *Table) Header(w io.Writer) error {
 		}
 	}
 	h.Each = strings.Join(each, " ")
-	for _, name := range t.Sizes {
-		if !slices.Contains(t.Fixed, name) {
-			h.Free = append(h.Free, name)
-		}
-	}
+	h.Free = collect.Where(t.Sizes, func(name string) bool { return !slices.Contains(t.Fixed, name) })
 	return headerTemplate.Execute(w, h)
 }
 

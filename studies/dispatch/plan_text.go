@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -69,11 +70,10 @@ func Text(w io.Writer, p *Plan) {
 		rows)
 	fmt.Fprintf(w, "\n%s\n\n", escape.Line(p.Advice))
 	shipped := p.Choices[p.Shipped]
-	rows = nil
-	for _, a := range shipped.Workloads {
-		rows = append(rows, []string{a.Workload, fmt.Sprint(a.Point), page.Milliseconds(a.Milliseconds),
-			page.Percent(a.Loss), interval(a.Interval)})
-	}
+	rows = collect.Each(shipped.Workloads, func(a Assignment) []string {
+		return []string{a.Workload, fmt.Sprint(a.Point), page.Milliseconds(a.Milliseconds), page.Percent(a.Loss),
+			interval(a.Interval)}
+	})
 	page.Table(w, []string{"workload", "point", "time", "loss", "95 % interval"}, rows)
 	fmt.Fprintln(w)
 	for i, point := range shipped.Points {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search/confirm"
@@ -62,10 +63,9 @@ func across(s *Summary, rounds map[string][]trial.Round) *Across {
 	if s.Evidence == nil || len(others) == 0 {
 		return nil
 	}
-	a := &Across{}
-	for _, w := range others {
-		a.Workloads = append(a.Workloads, s.acrossOne(w, trial.Latest(rounds[w.Name])))
-	}
+	a := &Across{Workloads: collect.Each(others, func(w studies.WorkloadFacts) AcrossWorkload {
+		return s.acrossOne(w, trial.Latest(rounds[w.Name]))
+	})}
 	a.Advice = a.advise(s)
 	return a
 }
@@ -122,16 +122,11 @@ func (w *AcrossWorkload) compare(base, winner confirm.Contender) {
 
 // Of returns the names of the workloads with one of the results.
 func (a *Across) Of(results ...AcrossResult) []string {
-	var names []string
 	if a == nil {
 		return nil
 	}
-	for _, w := range a.Workloads {
-		if slices.Contains(results, w.Result) {
-			names = append(names, w.Workload)
-		}
-	}
-	return names
+	found := collect.Where(a.Workloads, func(w AcrossWorkload) bool { return slices.Contains(results, w.Result) })
+	return collect.Each(found, func(w AcrossWorkload) string { return w.Workload })
 }
 
 func (a *Across) advise(s *Summary) string {

@@ -4,9 +4,11 @@ import (
 	"path"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/space"
 )
 
 // Suggestion is what to do to get what was measured. There is one only where the
@@ -60,11 +62,10 @@ func suggestion(s *Summary) *Suggestion {
 }
 
 // macros are the parameters of the winner, as a build defines them.
-func macros(s *Summary) (all []kernels.Constant) {
-	for _, a := range s.Winner.Point.Assignments() {
-		all = append(all, kernels.Constant{Name: a.Name, Value: a.Value.Define()})
-	}
-	return all
+func macros(s *Summary) []kernels.Constant {
+	return collect.Each(s.Winner.Point.Assignments(), func(a space.Assignment) kernels.Constant {
+		return kernels.Constant{Name: a.Name, Value: a.Value.Define()}
+	})
 }
 
 // Withheld says why there is no suggestion although there is a winner, or nothing.

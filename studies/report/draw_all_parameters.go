@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/plot"
 )
 
@@ -29,11 +30,10 @@ func (s *Drawing) Parallel(names []string) Figure {
 		return figure
 	}
 	s.place()
-	picture := plot.Parallel{Name: "Trials through all parameters"}
-	for _, at := range columns {
-		picture.Axes = append(picture.Axes, plot.Categories(s.params[at].Name, s.params[at].Values))
-	}
-	picture.Axes = append(picture.Axes, s.axis())
+	axes := collect.Each(columns, func(at int) plot.Axis {
+		return plot.Categories(s.params[at].Name, s.params[at].Values)
+	})
+	picture := plot.Parallel{Name: "Trials through all parameters", Axes: append(axes, s.axis())}
 	ranked := s.fastest()
 	picture.Text = "The fastest is " + s.title(ranked[0]) + "."
 	// The ten fastest and an even choice of the others, slow ones first: what is drawn last
@@ -47,10 +47,7 @@ func (s *Drawing) Parallel(names []string) Figure {
 		if i < 10 {
 			line.Color, line.Faint = plot.Best, i > 0
 		}
-		for _, at := range columns {
-			line.At = append(line.At, float64(max(t.values[at], 0)))
-		}
-		line.At = append(line.At, t.ms)
+		line.At = append(collect.Each(columns, func(at int) float64 { return float64(max(t.values[at], 0)) }), t.ms)
 		picture.Lines = append(picture.Lines, line)
 	}
 	if step > 1 {

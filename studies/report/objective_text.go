@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/internal/stats"
@@ -58,12 +59,8 @@ func (s *Summary) workOf(t *Timed) studies.Work {
 
 // measured adds what was measured of a point beside the objective: in its rounds, or in its trial where there are none.
 func (s *Summary) measured(t *Timed, tried trial.Trial, rounds []trial.Round) {
-	var outcomes []objective.Outcome
-	for _, r := range rounds {
-		if r.Outcome.Failure == nil {
-			outcomes = append(outcomes, r.Outcome)
-		}
-	}
+	passed := collect.Where(rounds, func(r trial.Round) bool { return r.Outcome.Failure == nil })
+	outcomes := collect.Each(passed, func(r trial.Round) objective.Outcome { return r.Outcome })
 	if outcomes == nil && tried.OK() {
 		outcomes = []objective.Outcome{tried.Outcome}
 	}
@@ -159,17 +156,15 @@ func front(trials []trial.Trial, m *page.Objective) []FrontPoint {
 	if m == nil || len(m.All) < 2 {
 		return nil
 	}
-	var all, best []FrontPoint
+	var all []FrontPoint
 	for _, t := range trials {
 		if t.OK() && len(t.Outcome.Scores) == len(m.All) {
 			all = append(all, FrontPoint{t.Number, t.Point, t.Outcome.Scores})
 		}
 	}
-	for _, p := range all {
-		if !slices.ContainsFunc(all, func(other FrontPoint) bool { return dominates(other.Scores, p.Scores) }) {
-			best = append(best, p)
-		}
-	}
+	best := collect.Where(all, func(p FrontPoint) bool {
+		return !slices.ContainsFunc(all, func(other FrontPoint) bool { return dominates(other.Scores, p.Scores) })
+	})
 	slices.SortStableFunc(best, func(a, b FrontPoint) int { return slices.Compare(a.Scores, b.Scores) })
 	return best
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
@@ -109,8 +110,5 @@ func Finalists(ctx context.Context, store *studies.Store,
 	if summary.Default != nil {
 		points = append(points, summary.Default.Point)
 	}
-	for _, top := range summary.Top {
-		points = append(points, top.Point)
-	}
-	return summary.Study, points, nil
+	return summary.Study, append(points, collect.Each(summary.Top, func(t Timed) space.Point { return t.Point })...), nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/space"
@@ -89,17 +90,11 @@ func sizeOf(all []Sized) (name string, values []float64) {
 	if differ == 1 {
 		return name, values
 	}
-	name, values = "flop", nil
-	for _, one := range all {
-		values = append(values, one.Work.Flops)
-	}
+	values = collect.Each(all, func(one Sized) float64 { return one.Work.Flops })
 	if slices.Max(values) > 0 {
-		return name, values
+		return "flop", values
 	}
-	for i, one := range all {
-		values[i] = one.Work.Bytes
-	}
-	return "bytes", values
+	return "bytes", collect.Each(all, func(one Sized) float64 { return one.Work.Bytes })
 }
 
 // Scaling draws times against the size of workloads: the default, the best, rivals, and what the device allows.
@@ -147,10 +142,9 @@ func (v *View) Scaling() Figure {
 		add(rival, plot.Colors[1+i%5], func(one Sized) float64 { return one.Rivals[rival] })
 	}
 	panel := plot.Panel{X: plot.Log(name, page.Rate, at...), Y: plot.Times("time", times...), Series: series}
-	panel.X.Ticks = nil
-	for _, size := range slices.Compact(slices.Sorted(slices.Values(at))) {
-		panel.X.Ticks = append(panel.X.Ticks, plot.Tick{At: size, Label: page.Rate(size)})
-	}
+	panel.X.Ticks = collect.Each(slices.Compact(slices.Sorted(slices.Values(at))), func(size float64) plot.Tick {
+		return plot.Tick{At: size, Label: page.Rate(size)}
+	})
 	figure.Picture = plot.Plot{Name: figure.Title, Text: figure.Text, Panels: []plot.Panel{panel}}.Picture()
 	return figure
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"pawl/internal/collect"
+	"pawl/internal/plot"
 	"pawl/objective/profile"
 	"pawl/studies"
 )
@@ -57,10 +59,8 @@ func factsOf(s *Summary, t *Timed, profiles []studies.Profile) profile.Facts {
 }
 
 // Pictures shows both points beside each other, as far as anything is known of them.
-func (w *Why) Pictures() (figures []Figure) {
-	for _, picture := range profile.Pictures(profile.Shown{Name: "default", Facts: w.before},
-		profile.Shown{Name: "winner", Facts: w.after}) {
-		figures = append(figures, Figure{Title: picture.Name, Picture: picture})
-	}
-	return figures
+func (w *Why) Pictures() []Figure {
+	pictures := profile.Pictures(profile.Shown{Name: "default", Facts: w.before},
+		profile.Shown{Name: "winner", Facts: w.after})
+	return collect.Each(pictures, func(p plot.Picture) Figure { return Figure{Title: p.Name, Picture: p} })
 }
