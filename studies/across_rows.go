@@ -2,7 +2,6 @@ package studies
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"pawl/internal/collect"
@@ -31,11 +30,9 @@ func (s Study) Others() []WorkloadFacts {
 // MeasuredAcross records a round on another workload than the study's.
 func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
 	row := rowOf("across", r.study, workload, round.Number, round.Point.String())
-	if err := r.store.createAt(context.Background(), r.study, row,
-		append(outcomeColumns(&round.Outcome, &round.OrderSeed), column{"run", &round.Run})); err != nil {
-		return fmt.Errorf("recording round %d on workload %s: %w", round.Number, workload, err)
-	}
-	return nil
+	err := r.store.createAt(context.Background(), r.study, row,
+		append(outcomeColumns(&round.Outcome, &round.OrderSeed), column{"run", &round.Run}))
+	return doing(err, "recording round %d on workload %s", round.Number, workload)
 }
 
 // Across returns the rounds of a study on other workloads than its own, by workload, those of all runs.

@@ -121,10 +121,7 @@ func (s *Store) append(ctx context.Context, study int64, table, what string, c c
 		row = rowOf(table, study, number)
 		return row, tx.insert(ctx, table, append(c[1:], row.key...))
 	})
-	if err != nil {
-		return fmt.Errorf("recording %s study %d: %w", what, study, err)
-	}
-	return nil
+	return doing(err, "recording %s study %d", what, study)
 }
 
 // update changes columns of one row and gives it its digest, in one transaction, if the row meets

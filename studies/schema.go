@@ -3,7 +3,6 @@ package studies
 import (
 	"context"
 	_ "embed" // the tables
-	"fmt"
 )
 
 // schema makes the tables, as SQLite has them.
@@ -39,10 +38,7 @@ func (s *Store) create(ctx context.Context) error {
 	if err := s.engine.mayCreate(ctx); err != nil {
 		return err
 	}
-	if err := s.createTables(ctx); err != nil {
-		return fmt.Errorf("making the tables of %s: %w", s.path, s.engine.explain(err))
-	}
-	return nil
+	return doing(s.engine.explain(s.createTables(ctx)), "making the tables of %s", s.path)
 }
 
 func (s *Store) createTables(ctx context.Context) error {

@@ -160,10 +160,7 @@ func (s *Store) Lock(study int64) (unlock func(), err error) { return s.engine.l
 // Running reports whether a process runs a study now. It takes no lock.
 func (s *Store) Running(study int64) (bool, error) {
 	running, err := s.engine.running(context.Background(), study)
-	if err != nil {
-		return false, fmt.Errorf("looking whether study %d runs: %w", study, err)
-	}
-	return running, nil
+	return running, doing(err, "looking whether study %d runs", study)
 }
 
 // Writable returns an error where what is recorded would be lost, because the file could only be read.

@@ -195,27 +195,21 @@ func (s *Store) Continue(ctx context.Context, study Study) error {
 	if len(study.Workloads) > 0 {
 		changed = append(changed, column{"workloads", asJSON{&study.Workloads}})
 	}
-	if _, err := s.update(ctx, study.ID, rowOf("studies", study.ID), changed, ""); err != nil {
-		return fmt.Errorf("resuming study %d: %w", study.ID, err)
-	}
-	return nil
+	_, err := s.update(ctx, study.ID, rowOf("studies", study.ID), changed, "")
+	return doing(err, "resuming study %d", study.ID)
 }
 
 // Finish records how a run of a study ended.
 func (s *Store) Finish(ctx context.Context, id int64, end trial.Conclusion) error {
-	if _, err := s.update(ctx, id, rowOf("studies", id), concluded(&end), ""); err != nil {
-		return fmt.Errorf("finishing study %d: %w", id, err)
-	}
-	return nil
+	_, err := s.update(ctx, id, rowOf("studies", id), concluded(&end), "")
+	return doing(err, "finishing study %d", id)
 }
 
 // Annotate records what became of a study since, in the place of what was recorded before.
 func (s *Store) Annotate(ctx context.Context, id int64, a Annotations) error {
 	changed := columns{{"note", &a.Note}, {"applied", &a.Applied}, {"rivals", asJSON{&a.Rivals}}}
-	if _, err := s.update(ctx, id, rowOf("studies", id), changed, ""); err != nil {
-		return fmt.Errorf("annotating study %d: %w", id, err)
-	}
-	return nil
+	_, err := s.update(ctx, id, rowOf("studies", id), changed, "")
+	return doing(err, "annotating study %d", id)
 }
 
 // Delete removes a study and everything that is recorded of it. One that is running now wraps ErrBusy.
@@ -233,10 +227,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("deleting study %d: %w", id, err)
-	}
-	return nil
+	return doing(err, "deleting study %d", id)
 }
 
 // ErrNoStudy says that there is no such study.

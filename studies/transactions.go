@@ -9,6 +9,14 @@ import (
 	"time"
 )
 
+// doing adds to an error what was being done; none stays none.
+func doing(err error, format string, arguments ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, arguments...), err)
+}
+
 // querier is a database, a connection or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, arguments ...any) (*sql.Rows, error)
