@@ -10,9 +10,11 @@ import (
 // beginDurable begins a transaction that is on disk when its commit returns.
 const beginDurable = "begin; SET LOCAL synchronous_commit = on"
 
-// durable does something in a transaction that is on disk when it returns.
-func (f *Farm) durable(ctx context.Context, do func(pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{BeginQuery: beginDurable}, do)
+// durable does something in a transaction that is on disk when it returns, and persists in it.
+func (f *Farm) durable(ctx context.Context, doing string, do func(pgx.Tx) error) error {
+	return f.persist(ctx, doing, func(ctx context.Context) error {
+		return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{BeginQuery: beginDurable}, do)
+	})
 }
 
 // gather returns all rows of a query, each as one makes it.

@@ -53,13 +53,11 @@ type Search struct {
 // Begin tells the farm about a search. End it when nothing more is asked.
 func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 	head.Priority = cmp.Or(head.Priority, SearchPriority)
-	err := f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
-		return f.durable(ctx, func(tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority) VALUES ($1, $2, $3)
-				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, heartbeat = now(), ended = NULL`,
-				head.Study, head.Title, head.Priority)
-			return err
-		})
+	err := f.durable(ctx, "beginning a search on the farm", func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority) VALUES ($1, $2, $3)
+			ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, heartbeat = now(), ended = NULL`,
+			head.Study, head.Title, head.Priority)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -167,26 +165,24 @@ func (s *Search) End(ctx context.Context, forget bool) error {
 	s.cancel()
 	s.ended.Wait()
 	f := s.farm
-	return f.persist(ctx, "ending a search on the farm", func(ctx context.Context) error {
-		return f.durable(ctx, func(tx pgx.Tx) error {
-			open, err := gather(ctx, tx, pgx.RowTo[int64],
-				"SELECT job FROM tasks WHERE study = $1 AND answer IS NULL", s.head.Study)
-			if err != nil {
+	return f.durable(ctx, "ending a search on the farm", func(tx pgx.Tx) error {
+		open, err := gather(ctx, tx, pgx.RowTo[int64],
+			"SELECT job FROM tasks WHERE study = $1 AND answer IS NULL", s.head.Study)
+		if err != nil {
+			return err
+		}
+		for _, job := range open {
+			if _, err := f.insert.JobCancelTx(ctx, tx, job); err != nil && !errors.Is(err, river.ErrNotFound) {
 				return err
 			}
-			for _, job := range open {
-				if _, err := f.insert.JobCancelTx(ctx, tx, job); err != nil && !errors.Is(err, river.ErrNotFound) {
-					return err
-				}
+		}
+		if forget {
+			if err := removeTasks(ctx, tx, s.head.Study); err != nil {
+				return err
 			}
-			if forget {
-				if err := removeTasks(ctx, tx, s.head.Study); err != nil {
-					return err
-				}
-			}
-			_, err = tx.Exec(ctx, "UPDATE searches SET ended = now() WHERE study = $1", s.head.Study)
-			return err
-		})
+		}
+		_, err = tx.Exec(ctx, "UPDATE searches SET ended = now() WHERE study = $1", s.head.Study)
+		return err
 	})
 }
 
