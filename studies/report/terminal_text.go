@@ -60,20 +60,17 @@ func (f Files) Text(w io.Writer) {
 }
 
 func timedGrid(s *Summary) *page.Grid {
-	rows := collect.Each(s.Rows(), func(t Named) []string { return timedRow(s, t) })
+	rows := collect.Each(s.Rows(), func(t Named) []string {
+		row := []string{t.Name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), "", "", "", t.Point.String()}
+		if t.Speedup != nil {
+			row[3], row[4] = fmt.Sprintf("%.2f×", *t.Speedup), page.RatioInterval(*t.SpeedupInterval)
+		}
+		if t.Best != nil {
+			row[5] = page.WholePercent(*t.Best)
+		}
+		return row
+	})
 	return page.NewGrid(rows, "", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point")
-}
-
-func timedRow(s *Summary, t Named) []string {
-	row := []string{t.Name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), "", "", "", t.Point.String()}
-	if t.Speedup != nil {
-		row[3] = fmt.Sprintf("%.2f×", *t.Speedup)
-		row[4] = page.RatioInterval(*t.SpeedupInterval)
-	}
-	if t.Best != nil {
-		row[5] = page.WholePercent(*t.Best)
-	}
-	return row
 }
 
 func failureText(s *Summary) string {

@@ -74,13 +74,8 @@ func (r *Result) Beaten() bool {
 }
 
 // Compared is the number of rivals that have times.
-func (r *Result) Compared() (n int) {
-	for _, s := range r.Sides {
-		if !s.Ours && !s.Limit && s.Missing == "" {
-			n++
-		}
-	}
-	return n
+func (r *Result) Compared() int {
+	return len(collect.Where(r.Sides, func(s Side) bool { return !s.Ours && !s.Limit && s.Missing == "" }))
 }
 
 // summarise computes a side's time over its rounds.

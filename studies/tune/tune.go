@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -167,11 +168,7 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result.Conclusion); finishErr != nil {
 		err = errors.Join(err, finishErr)
 	}
-	for _, t := range result.Trials {
-		if t.Finished {
-			finished++
-		}
-	}
+	finished = len(collect.Where(result.Trials, func(t trial.Trial) bool { return t.Finished }))
 	if err != nil {
 		return finished, explain(err, study, finished)
 	}
