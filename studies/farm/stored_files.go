@@ -1,13 +1,16 @@
 package farm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	"pawl/kernels"
 	"pawl/objective/cache"
 )
 
@@ -85,4 +88,25 @@ func (f *Farm) Get(ctx context.Context, digest string) (content []byte, err erro
 			fmt.Errorf("the farm's file %.12s is damaged: its bytes have the digest %.12s", digest, cache.Digest(content))
 	}
 	return content, err
+}
+
+// Pack returns the files of a kernel as one. The same files pack to the same bytes.
+func Pack(k *kernels.Kernel) ([]byte, error) {
+	files, err := k.Files()
+	if err != nil {
+		return nil, err
+	}
+	outside, _, err := k.Depends()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range outside {
+		if filepath.IsAbs(f.Name) {
+			return nil, fmt.Errorf("kernel %s includes %s, which is outside of its folder and does not travel: copy it into "+
+				"the folder", k.Name, f.Name)
+		}
+	}
+	var packed bytes.Buffer
+	err = kernels.Pack(&packed, files)
+	return packed.Bytes(), err
 }
