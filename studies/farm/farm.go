@@ -20,6 +20,7 @@ package farm
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,6 +29,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
@@ -233,4 +235,25 @@ func (f *Farm) persist(ctx context.Context, doing string, do func(context.Contex
 		case <-time.After(pause):
 		}
 	}
+}
+
+// explain turns an error of the database into a sentence. It never holds a password: the
+// library's messages name user, host and database only.
+func (f *Farm) explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch refused.Code {
+		case "42P01": // who may not see the schema sees no table in it
+			return fmt.Errorf("%s: the database's user has no right to see the farm; docs/farm.md has the roles", doing)
+		case "42501":
+			return fmt.Errorf("%s: the database's user has no right to do that (%s); docs/farm.md has the roles", doing,
+				refused.Message)
+		case "53300":
+			return fmt.Errorf("%s: the database's server has no connection left (%s): end other clients, start workers with "+
+				"fewer --lanes, or raise max_connections", doing, refused.Message)
+		}
+	}
+	return fmt.Errorf("%s: %w", doing, studies.ExplainServer(f.config, err))
 }
