@@ -161,8 +161,5 @@ func readRows[T any](ctx context.Context, s *Store, study int64, table, rest str
 			return nil
 		}, statement, append([]any{study}, more...)...)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading study %d: %w", study, err)
-	}
-	return all, nil
+	return all, doing(err, "reading study %d", study)
 }

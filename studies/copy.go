@@ -56,10 +56,7 @@ func (s *Store) Copy(ctx context.Context, study int64, to *Store) (Copied, error
 		copied.To, err = content.write(ctx, tx)
 		return err
 	})
-	if err != nil {
-		return Copied{}, fmt.Errorf("copying study %d to %s: %w", study, to.path, err)
-	}
-	return copied, nil
+	return copied, doing(err, "copying study %d to %s", study, to.path)
 }
 
 // refuseTwin looks for a study that began as the other did: at the same time, with the same seed, on the same device.

@@ -183,10 +183,7 @@ func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
 		err := tx.queryRow(ctx, []any{&id}, c.insertion("studies")+" RETURNING id", c.values()...)
 		return rowOf("studies", id), err
 	})
-	if err != nil {
-		return 0, fmt.Errorf("creating a study: %w", err)
-	}
-	return id, nil
+	return id, doing(err, "creating a study")
 }
 
 // Continue records that a study goes on, perhaps with other goals.
@@ -278,8 +275,5 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 			(SELECT COUNT(DISTINCT number) FROM rounds WHERE study = studies.id AND phase = ?)
 			FROM studies ORDER BY id DESC`, string(trial.Confirmation))
 	})
-	if err != nil {
-		return nil, fmt.Errorf("listing studies: %w", err)
-	}
-	return all, nil
+	return all, doing(err, "listing studies")
 }
