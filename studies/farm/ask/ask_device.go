@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"pawl/objective"
@@ -109,9 +108,7 @@ func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples in
 		return outcome, err
 	}
 	answer, err := e.onDevice(ctx, farm.Sample, p, func(job *farm.Job) {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		job.Samples, job.Fresh = samples, e.session+" "+strconv.Itoa(e.fresh)
+		job.Samples, job.Fresh = samples, fmt.Sprint(e.session, " ", e.fresh.Load())
 	}, own, 0)
 	outcome, err = e.outcome(answer, outcome, err)
 	if err == nil && outcome.Failure == nil {
@@ -166,10 +163,7 @@ func (e *Evaluator) restore(ctx context.Context, point space.Point) error {
 
 // device chooses where finalists are measured, once; nil of a record.
 func (e *Evaluator) device(ctx context.Context) (*devices.Measures, error) {
-	e.mu.Lock()
-	own := e.own
-	e.mu.Unlock()
-	if own != nil || e.chosen.Measures == nil {
+	if own := e.own.Load(); own != nil || e.chosen.Measures == nil {
 		return own, nil
 	}
 	for {
@@ -182,9 +176,7 @@ func (e *Evaluator) device(ctx context.Context) (*devices.Measures, error) {
 			if offer == nil || farm.MeasureQueue(*offer) != e.measure {
 				continue
 			}
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			e.own = offer
+			e.own.Store(offer)
 			return offer, nil
 		}
 		select { // watch says so
@@ -203,8 +195,6 @@ func (e *Evaluator) there(ctx context.Context, own *devices.Measures) error {
 	if heard, err := e.farm.Heard(ctx, own.Identity, gone); err != nil || heard {
 		return err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.own = nil
+	e.own.Store(nil)
 	return &GoneError{own.Identity}
 }

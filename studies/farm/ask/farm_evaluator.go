@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pawl/objective"
@@ -35,13 +36,13 @@ type Evaluator struct {
 	// priority is that of everything that is asked; 0 is a search's.
 	priority int
 
-	compiled sync.Map // *farm.Compiled by point: what works
+	compiled sync.Map                         // *farm.Compiled by point: what works
+	numbers  sync.Map                         // of trials, by point
+	own      atomic.Pointer[devices.Measures] // where finalists are measured
+	fresh    atomic.Int64                     // changes when samples are to come from fresh processes
 	mu       sync.Mutex
 	asked    map[string]int                  // how often, by task
 	evidence map[space.Point]*check.Evidence // until a sample carries it away
-	numbers  map[space.Point]int             // of trials
-	own      *devices.Measures               // where finalists are measured
-	fresh    int                             // changes when samples are to come from fresh processes
 }
 
 var (
@@ -55,7 +56,6 @@ func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Ev
 		farm: f, chosen: chosen, subject: subject, files: files, session: rand.Text(), compile: farm.ReplayQueue,
 		measure: farm.ReplayQueue,
 		asked:   map[string]int{}, evidence: map[space.Point]*check.Evidence{},
-		numbers: map[space.Point]int{},
 	}
 	if chosen.Measures != nil {
 		e.compile, e.measure = farm.CompileQueue(*chosen.Compiles), farm.MeasureQueue(*chosen.Measures)
@@ -152,18 +152,10 @@ func (e *Evaluator) upload(ctx context.Context) error {
 }
 
 // Number says which trial a point is, so that logs can.
-func (e *Evaluator) Number(trial trial.Trial) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.numbers[trial.Point] = trial.Number
-}
+func (e *Evaluator) Number(trial trial.Trial) { e.numbers.Store(trial.Point, trial.Number) }
 
 // Refresh makes the samples that follow come from fresh processes.
-func (e *Evaluator) Refresh() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.fresh++
-}
+func (e *Evaluator) Refresh() { e.fresh.Add(1) }
 
 // Prepare lets somebody compile a point.
 func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.Prepared, error) {
@@ -232,8 +224,8 @@ func (e *Evaluator) task(action farm.Action, point space.Point) farm.Job {
 		parts = append(parts, e.session) // a run of rounds is never pieced together
 	}
 	job := farm.Job{Task: farm.TaskName(parts...), Action: action, Point: point.String()}
-	if trial, known := e.numbers[point]; known {
-		job.Trial = strconv.Itoa(trial)
+	if trial, known := e.numbers.Load(point); known {
+		job.Trial = fmt.Sprint(trial)
 	}
 	return job
 }
