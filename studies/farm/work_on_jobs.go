@@ -1,6 +1,7 @@
 package farm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,9 +36,7 @@ type work struct {
 	river.WorkerDefaults[ticket]
 	farm    *Farm
 	options WorkOptions
-
-	mu      sync.Mutex
-	running []Running
+	running sync.Map // Running by job
 }
 
 var errFenced = errors.New("the job was given to another worker meanwhile: what this one found is dropped")
@@ -108,9 +107,12 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 
 // beatOnce tells the farm that the worker lives. A worker that was given up for dead comes back by this.
 func (w *work) beatOnce(ctx context.Context) error {
-	w.mu.Lock()
-	running := append([]Running{}, w.running...)
-	w.mu.Unlock()
+	running := []Running{}
+	w.running.Range(func(_, hand any) bool {
+		running = append(running, hand.(Running))
+		return true
+	})
+	slices.SortFunc(running, func(a, b Running) int { return cmp.Compare(a.Job, b.Job) })
 	_, err := w.farm.pool.Exec(ctx, `INSERT INTO machines (id, host, identity, offers, running) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (id) DO UPDATE SET running = $5, heartbeat = now()`, w.options.ID, w.options.Host, w.options.Identity,
 		w.options.Offers, running)
@@ -123,22 +125,15 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 	if err := json.Unmarshal([]byte(job.Args.Question), &args); err != nil {
 		return river.JobCancel(fmt.Errorf("the question cannot be read: %w", err))
 	}
-	hand := Running{
+	w.running.Store(job.ID, Running{
 		Job:    job.ID,
 		Study:  args.Label,
 		Trial:  args.Trial,
 		Action: args.Action,
 		Kernel: args.Subject.Name,
 		Point:  args.Point,
-	}
-	w.mu.Lock()
-	w.running = append(w.running, hand)
-	w.mu.Unlock()
-	defer func() {
-		w.mu.Lock()
-		w.running = slices.DeleteFunc(w.running, func(r Running) bool { return r.Job == job.ID })
-		w.mu.Unlock()
-	}()
+	})
+	defer w.running.Delete(job.ID)
 	log := w.farm.log.With("study", args.Label, "trial", args.trial(), "job", job.ID, "attempt", job.Attempt, "action",
 		args.Action, "kernel", args.Subject.Name, "point", args.Point)
 	start := time.Now()
