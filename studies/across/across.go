@@ -96,10 +96,20 @@ type measuring struct {
 	limits  Limits
 }
 
+// load reads the kernel and makes sure that its files are those that were tuned.
 func (m *measuring) load(ctx context.Context) (err error) {
 	m.machine = Machine(m.study, m.Tools)
-	if m.kernel, err = Load(ctx, m.machine, m.study, m.Kernel); err != nil {
+	m.kernel, err = m.machine.Load(ctx, cmp.Or(m.Kernel, m.study.Origin), m.study.Backend)
+	if err != nil {
 		return err
+	}
+	source, err := m.kernel.Digest()
+	if err != nil {
+		return err
+	}
+	if m.kernel.Name != m.study.Kernel || source != m.study.Source {
+		return fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with "+
+			"--across", m.kernel.Name, m.study.ID, m.study.Source, source)
 	}
 	if len(m.study.Workloads) == 0 { // recorded by an older pawl
 		m.study.Workloads = studies.NewWorkloadFacts(m.kernel)

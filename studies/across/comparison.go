@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pawl/internal/stats"
-	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/confirm"
@@ -109,24 +108,6 @@ func (c *Comparison) Progress(trial.Phase, int) {
 func Machine(study studies.Study, tools devices.Tools) *devices.Machine {
 	tools.Compiler, tools.CompileTimeout = study.Options.Compiler, study.Options.CompileTimeout
 	return devices.Here(tools)
-}
-
-// Load reads the kernel of a study, from another folder where one is named, and makes sure
-// that its files are those that were tuned.
-func Load(ctx context.Context, machine *devices.Machine, study studies.Study, folder string) (*kernels.Kernel, error) {
-	k, err := machine.Load(ctx, cmp.Or(folder, study.Origin), study.Backend)
-	if err != nil {
-		return nil, err
-	}
-	source, err := k.Digest()
-	if err != nil {
-		return nil, err
-	}
-	if k.Name != study.Kernel || source != study.Source {
-		return nil, fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with "+
-			"--across", k.Name, study.ID, study.Source, source)
-	}
-	return k, nil
 }
 
 // open opens a workload of the study's kernel as the study has opened its own, on the same
