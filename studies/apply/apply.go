@@ -16,6 +16,7 @@ package apply
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,10 +184,7 @@ func (c *Change) Write() (written []string, err error) {
 }
 
 func load(study studies.Study, o Options) (*kernels.Kernel, error) {
-	name := study.Origin
-	if o.Kernel != "" {
-		name = o.Kernel
-	}
+	name := cmp.Or(o.Kernel, study.Origin)
 	k, err := kernels.Load(name, study.Backend)
 	switch {
 	case errors.As(err, new(*kernels.NotFoundError)):
