@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -231,27 +230,21 @@ func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point string,
 	return b.Evaluator.Prepare(ctx, p)
 }
 
+// get fetches a binary's files. The cache checks them at every use.
 func (f *fetched) get(ctx context.Context, in *sync.Map, p space.Point) (objective.Binary, error) {
-	found, known := in.Load(p)
-	if !known {
+	found, _ := in.Load(p)
+	b, _ := found.(*farm.Binary)
+	if b == nil {
 		return objective.Binary{}, fmt.Errorf("no binary of %s came with its task", p)
 	}
-	return f.server.fetch(ctx, found.(*farm.Binary))
-}
-
-// fetch gets a binary's files. The cache checks them at every use.
-func (s *server) fetch(ctx context.Context, b *farm.Binary) (objective.Binary, error) {
-	if b == nil {
-		return objective.Binary{}, errors.New("the task lacks a binary")
-	}
-	module, err := s.file(ctx, b.Module)
+	module, err := f.server.file(ctx, b.Module)
 	if err != nil {
 		return objective.Binary{}, err
 	}
 	binary := b.Built
 	binary.Path, binary.File, binary.Hit = module.Path, module.Digest, true
 	if b.Support != "" {
-		support, err := s.file(ctx, b.Support)
+		support, err := f.server.file(ctx, b.Support)
 		if err != nil {
 			return objective.Binary{}, err
 		}
