@@ -169,10 +169,10 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 		probabilities = confirm.ProbabilityBest(contenders)
 	}
 	if winner, found := confirm.WinnerOf(contenders, probabilities); found {
-		summary.confirmed(s, contenders, confirm.LeftBehind(past.Rounds, trial.Confirmation), probabilities, winner)
+		summary.confirmed(contenders, confirm.LeftBehind(past.Rounds, trial.Confirmation), probabilities, winner)
 		summary.Ablation = ablation(past.Rounds, winner)
 	} else {
-		summary.unconfirmed(s, past.Trials)
+		summary.unconfirmed(past.Trials)
 	}
 	summary.describe(past)
 	summary.check(rounds)
@@ -185,9 +185,8 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 }
 
 // confirmed fills in what the finalists' rounds say.
-func (s *Summary) confirmed(sp *space.Space, contenders, left []confirm.Contender, probabilities []float64,
-	winner space.Point) {
-	base := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == sp.Default() })
+func (s *Summary) confirmed(contenders, left []confirm.Contender, probabilities []float64, winner space.Point) {
+	base := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == s.initial })
 	at := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == winner })
 	probabilities = append(slices.Clone(probabilities), make([]float64, len(left))...) // none left behind is best
 	for i, c := range slices.Concat(contenders, left) {
@@ -226,10 +225,10 @@ func (s *Summary) confirmed(sp *space.Space, contenders, left []confirm.Contende
 }
 
 // unconfirmed ranks the trials of a study that ended before a confirmation.
-func (s *Summary) unconfirmed(sp *space.Space, trials []trial.Trial) {
+func (s *Summary) unconfirmed(trials []trial.Trial) {
 	for _, t := range trial.Ranking(trials) {
 		timed := s.timed(t.Point, t.Outcome.Milliseconds(), t.Outcome.Samples)
-		if t.Point == sp.Default() {
+		if t.Point == s.initial {
 			s.Default = &timed
 		}
 		if len(s.Top) < 5 {
