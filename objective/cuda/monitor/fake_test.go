@@ -36,7 +36,7 @@ func (f *fake) find(uuid string) (device, error) {
 // fakeDevice answers from its maps; what is missing is not supported.
 type fakeDevice struct {
 	numbers  map[quantity]uint64
-	texts    map[property]string
+	texts    map[quantity]string
 	failures map[quantity]error
 
 	lockFailure, unlockFailure error
@@ -57,7 +57,7 @@ func healthy() *fakeDevice {
 	return &fakeDevice{
 		numbers: map[quantity]uint64{smClock: 1980, temperature: 41, power: 123456, reasons: 0,
 			maximumSMClock: 1995, powerLimit: 700000, memoryUsed: 1 << 30},
-		texts:    map[property]string{deviceName: "Test GPU", deviceUUID: testUUID},
+		texts:    map[quantity]string{deviceName: "Test GPU", deviceUUID: testUUID},
 		failures: map[quantity]error{},
 		free:     1980,
 	}
@@ -73,7 +73,7 @@ func (d *fakeDevice) number(wanted quantity) (uint64, error) {
 	return 0, codeNotSupported
 }
 
-func (d *fakeDevice) text(wanted property) (string, error) {
+func (d *fakeDevice) text(wanted quantity) (string, error) {
 	if text, ok := d.texts[wanted]; ok {
 		return text, nil
 	}

@@ -54,7 +54,7 @@ func (a *asker) number(wanted quantity) uint64 {
 	return value
 }
 
-func (a *asker) text(wanted property) string {
+func (a *asker) text(wanted quantity) string {
 	value, err := a.device.text(wanted)
 	if err != nil {
 		a.note(wanted.String(), err)

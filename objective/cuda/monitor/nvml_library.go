@@ -21,7 +21,7 @@ type library interface {
 // device is one GPU. Errors are codes; a call that this driver does not have is codeFunctionNotFound.
 type device interface {
 	number(quantity) (uint64, error)
-	text(property) (string, error)
+	text(quantity) (string, error)
 	// processes lists those that compute, by number and memory.
 	processes() ([]Process, error)
 	// busy returns the share of the time since then, in microseconds since 1970,
@@ -31,6 +31,7 @@ type device interface {
 	lock(mhz int) error
 }
 
+// quantity is what a device is asked for.
 type quantity int
 
 const (
@@ -42,15 +43,8 @@ const (
 	powerLimit                     // mW
 	memoryUsed                     // bytes
 	energy                         // mJ since the driver was loaded
-	quantities
-)
-
-type property int
-
-const (
-	deviceName property = iota
+	deviceName                     // a text, as the next one
 	deviceUUID
-	properties
 )
 
 type query struct {
@@ -79,7 +73,7 @@ const (
 	throttleReasons = "nvmlDeviceGetCurrentClocksThrottleReasons"
 )
 
-var queries = [quantities]query{
+var queries = [...]query{
 	smClock:        {"SM clock", "nvmlDeviceGetClockInfo", selectSM},
 	temperature:    {"temperature", plainTemperature + " " + structTemperature, selectSensor},
 	power:          {"power", "nvmlDeviceGetPowerUsage", noSelector},
@@ -88,15 +82,11 @@ var queries = [quantities]query{
 	powerLimit:     {"power limit", "nvmlDeviceGetEnforcedPowerLimit", noSelector},
 	memoryUsed:     {"memory used", "nvmlDeviceGetMemoryInfo", noSelector},
 	energy:         {"energy", "nvmlDeviceGetTotalEnergyConsumption", noSelector},
-}
-
-var inquiries = [properties]query{
-	deviceName: {"name", "nvmlDeviceGetName", noSelector},
-	deviceUUID: {"UUID", "nvmlDeviceGetUUID", noSelector},
+	deviceName:     {"name", "nvmlDeviceGetName", noSelector},
+	deviceUUID:     {"UUID", "nvmlDeviceGetUUID", noSelector},
 }
 
 func (q quantity) String() string { return queries[q].label }
-func (p property) String() string { return inquiries[p].label }
 
 // The other functions. Those for processes share one layout; the oldest, with another, is not used.
 const (

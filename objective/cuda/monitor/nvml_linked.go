@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"pawl/internal/collect"
 )
 
 // bound is the management library through go-nvml. A call that the driver does
@@ -49,53 +51,35 @@ func (b *bound) name(names string) string {
 	return found
 }
 
-// call makes a call if the driver has one of its names.
-func (b *bound) call(names string, do func() nvml.Return) error {
+// ask makes a call if the driver has one of its names.
+func ask[T any](b *bound, names string, do func() (T, nvml.Return)) (value T, err error) {
 	versioned.Lock()
 	defer versioned.Unlock()
 	if b.name(names) == "" {
-		return codeFunctionNotFound
+		return value, codeFunctionNotFound
 	}
-	return failure(int(do()))
+	value, answer := do()
+	return value, failure(int(answer))
 }
 
 func (b *bound) versions() (driver string, cuda int, err error) {
-	err = b.call(driverVersionName, func() (answer nvml.Return) {
-		driver, answer = b.library.SystemGetDriverVersion()
-		return answer
-	})
-	if err != nil {
-		return "", 0, err
+	driver, err = ask(b, driverVersionName, b.library.SystemGetDriverVersion)
+	if err == nil {
+		cuda, err = ask(b, cudaVersionName, b.library.SystemGetCudaDriverVersion)
 	}
-	err = b.call(cudaVersionName, func() (answer nvml.Return) {
-		cuda, answer = b.library.SystemGetCudaDriverVersion()
-		return answer
-	})
 	return driver, cuda, err
 }
 
-func (b *bound) count() (count int, err error) {
-	err = b.call(countName, func() (answer nvml.Return) {
-		count, answer = b.library.DeviceGetCount()
-		return answer
-	})
-	return count, err
-}
+func (b *bound) count() (int, error) { return ask(b, countName, b.library.DeviceGetCount) }
 
 func (b *bound) at(index int) (device, error) {
-	found := &boundDevice{bound: b}
-	return found, b.call(atName, func() (answer nvml.Return) {
-		found.device, answer = b.library.DeviceGetHandleByIndex(index)
-		return answer
-	})
+	found, err := ask(b, atName, func() (nvml.Device, nvml.Return) { return b.library.DeviceGetHandleByIndex(index) })
+	return &boundDevice{b, found}, err
 }
 
 func (b *bound) find(uuid string) (device, error) {
-	found := &boundDevice{bound: b}
-	return found, b.call(findName, func() (answer nvml.Return) {
-		found.device, answer = b.library.DeviceGetHandleByUUID(uuid)
-		return answer
-	})
+	found, err := ask(b, findName, func() (nvml.Device, nvml.Return) { return b.library.DeviceGetHandleByUUID(uuid) })
+	return &boundDevice{b, found}, err
 }
 
 func (b *bound) close() {
@@ -111,15 +95,11 @@ type boundDevice struct {
 
 var _ device = (*boundDevice)(nil)
 
-func (d *boundDevice) number(wanted quantity) (value uint64, err error) {
-	err = d.call(queries[wanted].names, func() (answer nvml.Return) {
-		value, answer = d.ask(wanted)
-		return answer
-	})
-	return value, err
+func (d *boundDevice) number(wanted quantity) (uint64, error) {
+	return ask(d.bound, queries[wanted].names, func() (uint64, nvml.Return) { return d.read(wanted) })
 }
 
-func (d *boundDevice) ask(wanted quantity) (uint64, nvml.Return) {
+func (d *boundDevice) read(wanted quantity) (uint64, nvml.Return) {
 	query := queries[wanted]
 	switch wanted {
 	case smClock:
@@ -154,48 +134,40 @@ func wide[number ~uint32 | ~int32](value number, answer nvml.Return) (uint64, nv
 	return uint64(value), answer
 }
 
-func (d *boundDevice) text(wanted property) (text string, err error) {
-	err = d.call(inquiries[wanted].names, func() (answer nvml.Return) {
-		switch wanted {
-		case deviceName:
-			text, answer = d.device.GetName()
-		case deviceUUID:
-			text, answer = d.device.GetUUID()
-		}
-		return answer
-	})
-	return text, err
+func (d *boundDevice) text(wanted quantity) (string, error) {
+	read := d.device.GetName
+	if wanted == deviceUUID {
+		read = d.device.GetUUID
+	}
+	return ask(d.bound, queries[wanted].names, read)
 }
 
-func (d *boundDevice) processes() (processes []Process, err error) {
-	err = d.call(processesName, func() nvml.Return {
-		list, answer := d.device.GetComputeRunningProcesses()
-		for _, one := range list {
-			processes = append(processes, Process{PID: int(one.Pid), Memory: knownMemory(one.UsedGpuMemory)})
-		}
-		return answer
-	})
-	return processes, err
+func (d *boundDevice) processes() ([]Process, error) {
+	list, err := ask(d.bound, processesName, d.device.GetComputeRunningProcesses)
+	return collect.Each(list, func(one nvml.ProcessInfo) Process {
+		return Process{PID: int(one.Pid), Memory: knownMemory(one.UsedGpuMemory)}
+	}), err
 }
 
 func (d *boundDevice) busy(since uint64) (map[int]int, error) {
-	shares := map[int]int{}
-	err := d.call(busyName, func() nvml.Return {
-		list, answer := d.device.GetProcessUtilization(since)
-		for _, one := range list {
-			shares[int(one.Pid)] = max(shares[int(one.Pid)], int(one.SmUtil))
-		}
-		return answer
+	list, err := ask(d.bound, busyName, func() ([]nvml.ProcessUtilizationSample, nvml.Return) {
+		return d.device.GetProcessUtilization(since)
 	})
-	if err == codeNotFound || len(shares) == 0 && err == codeInsufficientSize {
+	if err == codeNotFound || len(list) == 0 && err == codeInsufficientSize {
 		return nil, nil // nobody has computed
+	}
+	shares := map[int]int{}
+	for _, one := range list {
+		shares[int(one.Pid)] = max(shares[int(one.Pid)], int(one.SmUtil))
 	}
 	return shares, err
 }
 
 func (d *boundDevice) lock(mhz int) error {
+	names, do := lockName, func() nvml.Return { return d.device.SetGpuLockedClocks(uint32(mhz), uint32(mhz)) }
 	if mhz == 0 {
-		return d.call(unlockName, d.device.ResetGpuLockedClocks)
+		names, do = unlockName, d.device.ResetGpuLockedClocks
 	}
-	return d.call(lockName, func() nvml.Return { return d.device.SetGpuLockedClocks(uint32(mhz), uint32(mhz)) })
+	_, err := ask(d.bound, names, func() (struct{}, nvml.Return) { return struct{}{}, do() })
+	return err
 }

@@ -147,9 +147,9 @@ func (d *dynamicDevice) structTemperature() (uint64, error) {
 	return uint64(max(0, information.celsius)), err
 }
 
-func (d *dynamicDevice) text(wanted property) (string, error) {
+func (d *dynamicDevice) text(wanted quantity) (string, error) {
 	var text [96]byte
-	err := d.call(inquiries[wanted].names, d.handle, uintptr(unsafe.Pointer(&text)), unsafe.Sizeof(text))
+	err := d.call(queries[wanted].names, d.handle, uintptr(unsafe.Pointer(&text)), unsafe.Sizeof(text))
 	return terminated(text[:]), err
 }
 
