@@ -68,23 +68,10 @@ func FindProgram(name string, getenv func(string) string) (path string, found bo
 
 // programFolders are the folders that may hold nvcc, best first.
 func programFolders(getenv func(string) string) []string {
-	folders := collect.Each(namedRoots(getenv), func(root string) string { return filepath.Join(root, "bin") })
-	folders = append(folders, filepath.SplitList(getenv("PATH"))...)
-	for _, root := range usualRoots() {
-		folders = append(folders, filepath.Join(root, "bin"))
-	}
-	return folders
-}
-
-// namedRoots are the toolkits that the environment names.
-func namedRoots(getenv func(string) string) []string {
-	var roots []string
-	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
-		if root := getenv(variable); root != "" {
-			roots = append(roots, root)
-		}
-	}
-	return roots
+	bin := func(root string) string { return filepath.Join(root, "bin") }
+	roots := []string{getenv("CUDA_HOME"), getenv("CUDA_PATH")}
+	named := collect.Where(roots, func(root string) bool { return root != "" })
+	return slices.Concat(collect.Each(named, bin), filepath.SplitList(getenv("PATH")), collect.Each(usualRoots(), bin))
 }
 
 // usualRoots are the places that installers put toolkits, the newest first (cuda-9.2 is older than cuda-13.0)

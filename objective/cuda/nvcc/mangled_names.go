@@ -15,7 +15,6 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"pawl/internal/collect"
-	"pawl/objective/worker"
 )
 
 // A kernel has two names: the one that people write, tiled::reduce<4, float>, and the symbol
@@ -23,12 +22,13 @@ import (
 // with such Instances takes their addresses. The symbol is looked for by its identifiers, and where several
 // instances have the same, in the PTX text of a unit that names them.
 
-// surround writes a source that checks layouts and takes the addresses of a unit's instances,
-// for the host's half of nvcc: nothing of it is in the cubin.
-func surround(unit Unit, source, scratch string) (string, error) {
-	return writeAddresses(unit, source, scratch,
-		"extern const void *const pawl_entry_%[1]d;\nconst void *const pawl_entry_%[1]d = (const void *)&%[2]s;\n")
-}
+// hostAddresses and deviceAddresses take the address of an instance: one for the host's half of nvcc, so that nothing
+// of it is in the cubin, the other for the text of PTX.
+const (
+	hostAddresses = "extern const void *const pawl_entry_%[1]d;\n" +
+		"const void *const pawl_entry_%[1]d = (const void *)&%[2]s;\n"
+	deviceAddresses = "__device__ const void *pawl_entry_%d = (const void *)&%s;\n"
+)
 
 // writeAddresses writes a source that includes another, with its checks and a declaration for every instance.
 func writeAddresses(unit Unit, source, scratch, declaration string) (string, error) {
@@ -74,16 +74,15 @@ func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit 
 	if err != nil {
 		return nil, err
 	}
-	path, err := writeAddresses(unit, source, scratch, "__device__ const void *pawl_entry_%d = (const void *)&%s;\n")
+	path, err := writeAddresses(unit, source, scratch, deviceAddresses)
 	if err != nil {
 		return nil, err
 	}
 	text := filepath.Join(scratch, "entries.ptx")
 	arguments := slices.Concat([]string{"-ptx", ArchitectureFlag(unit.Architecture), "-include",
 		filepath.Join(scratch, "defines.h")}, unit.Flags, []string{"-o", text, path})
-	command := worker.Compiler{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
-	if _, err := command.Run(ctx, allowed, nil, arguments...); err != nil {
-		return nil, driverError(err)
+	if _, err := t.run(ctx, allowed, unit, scratch, arguments); err != nil {
+		return nil, err
 	}
 	content, err := os.ReadFile(text)
 	if err != nil {

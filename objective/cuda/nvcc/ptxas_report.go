@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"pawl/internal/collect"
 )
 
 // What ptxas -v prints. A report on an entry function begins with its name;
@@ -76,11 +78,13 @@ func (p *parser) line(line string) error {
 	if storeFigure.MatchString(line) {
 		return p.stack(line)
 	}
-	if own := p.kernels[p.function]; own != nil && linkedLine.MatchString(line) {
-		return own.linked(line)
+	if own := p.kernels[p.function]; own != nil && linkedLine.MatchString(line) { // the linker, in place of ptxas
+		return read(line, figure{&own.Registers, linkedLine}, figure{&own.Stack, linkedStack})
 	}
-	if p.entry != "" && usedLine.MatchString(line) {
-		return p.use(line)
+	if r := p.kernels[p.entry]; r != nil && usedLine.MatchString(line) { // always the entry function's
+		p.used[p.entry] = true
+		return read(line, figure{&r.Registers, usedLine}, figure{&r.Barriers, barrierCount},
+			figure{&r.StaticShared, sharedFigure}, figure{&r.Constant, constantFigure})
 	}
 	return nil
 }
@@ -89,72 +93,41 @@ func (p *parser) line(line string) error {
 // inlined is reported with the kernel that calls it, and its spills are the
 // kernel's too. Its frame is not added: the kernel's holds it.
 func (p *parser) stack(line string) error {
-	frame, err := figure(stackFigure, line)
-	if err != nil {
-		return err
-	}
-	stores, err := figure(storeFigure, line)
-	if err != nil {
-		return err
-	}
-	loads, err := figure(loadFigure, line)
+	var said Resources
+	err := read(line, figure{&said.Stack, stackFigure}, figure{&said.SpillStores, storeFigure},
+		figure{&said.SpillLoads, loadFigure})
 	if err != nil {
 		return err
 	}
 	if own := p.kernels[p.function]; own != nil {
-		own.Stack, own.SpillStores, own.SpillLoads = frame, stores, loads
+		own.Stack, own.SpillStores, own.SpillLoads = said.Stack, said.SpillStores, said.SpillLoads
 		return nil
 	}
 	sum := p.callees[p.entry]
-	sum.SpillStores += stores
-	sum.SpillLoads += loads
+	sum.SpillStores += said.SpillStores
+	sum.SpillLoads += said.SpillLoads
 	p.callees[p.entry] = sum
 	return nil
 }
 
-// use reads the line of registers, barriers and memories, which is always the
-// entry function's.
-func (p *parser) use(line string) error {
-	r := p.kernels[p.entry]
-	p.used[p.entry] = true
-	for _, f := range []struct {
-		target  *int
-		pattern *regexp.Regexp
-	}{
-		{&r.Registers, usedLine}, {&r.Barriers, barrierCount},
-		{&r.StaticShared, sharedFigure}, {&r.Constant, constantFigure},
-	} {
-		n, err := figure(f.pattern, line)
-		if err != nil {
-			return err
+// figure is where the numbers that a pattern finds in a line are added up.
+type figure struct {
+	total   *int
+	pattern *regexp.Regexp
+}
+
+func read(line string, figures ...figure) error {
+	for _, f := range figures {
+		*f.total = 0
+		for _, match := range f.pattern.FindAllStringSubmatch(line, -1) {
+			for _, text := range collect.Where(match[1:], func(text string) bool { return text != "" }) {
+				n, err := strconv.ParseInt(text, 10, 32)
+				if err != nil {
+					return fmt.Errorf("no number of bytes or registers: %w", err)
+				}
+				*f.total += int(n)
+			}
 		}
-		*f.target = n
 	}
 	return nil
-}
-
-// figure adds up the numbers that a pattern finds in a line.
-func figure(pattern *regexp.Regexp, line string) (int, error) {
-	total := 0
-	for _, match := range pattern.FindAllStringSubmatch(line, -1) {
-		for _, text := range match[1:] {
-			if text == "" {
-				continue
-			}
-			n, err := strconv.ParseInt(text, 10, 32)
-			if err != nil {
-				return 0, fmt.Errorf("no number of bytes or registers: %w", err)
-			}
-			total += int(n)
-		}
-	}
-	return total, nil
-}
-
-// linked reads what the linker says in place of ptxas.
-func (r *Resources) linked(line string) (err error) {
-	if r.Registers, err = figure(linkedLine, line); err == nil {
-		r.Stack, err = figure(linkedStack, line)
-	}
-	return err
 }

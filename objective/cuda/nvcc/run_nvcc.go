@@ -35,16 +35,14 @@ func (t *Toolchain) Build(ctx context.Context, allowed time.Duration, unit Unit,
 		return Built{}, err
 	}
 	if len(unit.Instances) > 0 || unit.Checks != "" {
-		if source, err = surround(unit, source, scratch); err != nil {
+		if source, err = writeAddresses(unit, source, scratch, hostAddresses); err != nil {
 			return Built{}, err
 		}
 	}
 	flags := append([]string{"-lineinfo", "-Xptxas", "-v", "-include", defines}, unit.Flags...)
 	run := func(arguments ...string) (string, error) {
-		command := worker.Compiler{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
-		printed, err := command.Run(ctx, allowed, nil,
-			append([]string{"-cubin", ArchitectureFlag(unit.Architecture)}, arguments...)...)
-		return printed.Stdout + printed.Stderr, driverError(err)
+		arguments = append([]string{"-cubin", ArchitectureFlag(unit.Architecture)}, arguments...)
+		return t.run(ctx, allowed, unit, scratch, arguments)
 	}
 	var built Built
 	if len(unit.Units) == 0 {
@@ -62,13 +60,16 @@ func (t *Toolchain) Build(ctx context.Context, allowed time.Duration, unit Unit,
 	return built, err
 }
 
-// driverError distinguishes nvcc's own failure (an option or an architecture that
-// it does not know, no host compiler) from a refused source: it fails for every point.
-func driverError(err error) error {
+// run runs nvcc in the folder of a unit and returns what it printed. Its own failure (an option or an architecture that
+// it does not know, no host compiler) is no refused source: it fails for every point.
+func (t *Toolchain) run(ctx context.Context, allowed time.Duration, unit Unit, scratch string,
+	arguments []string) (string, error) {
+	command := worker.Compiler{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
+	printed, err := command.Run(ctx, allowed, nil, arguments...)
 	if refused, ok := errors.AsType[*worker.Refusal](err); ok && strings.HasPrefix(refused.Error(), "nvcc fatal") {
-		return errors.New(refused.Error() + "; check the manifest's flags and the toolkit's version")
+		err = errors.New(refused.Error() + "; check the manifest's flags and the toolkit's version")
 	}
-	return err
+	return printed.Stdout + printed.Stderr, err
 }
 
 // safeForShell refuses text that the shell inside nvcc would expand.
