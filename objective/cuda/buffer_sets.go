@@ -7,9 +7,9 @@ import "pawl/objective/cuda/driver"
 // lie a fixed distance apart, so that the device renews them all at once.
 func (p *problem) sets(n int) ([]set, error) {
 	if len(p.rotation) < n {
-		p.freeSets()
 		if err := p.makeSets(n); err != nil {
-			p.freeSets()
+			p.rotation = nil
+			p.release(&p.slabs)
 			return nil, err
 		}
 	}
@@ -17,6 +17,8 @@ func (p *problem) sets(n int) ([]set, error) {
 }
 
 func (p *problem) makeSets(n int) error {
+	p.rotation = nil
+	p.release(&p.slabs)
 	for range n {
 		p.rotation = append(p.rotation, make(set, len(p.buffers)))
 	}
@@ -24,11 +26,10 @@ func (p *problem) makeSets(n int) error {
 		if original == nil {
 			continue
 		}
-		first, err := p.memory(n * original.stride())
+		first, err := p.memory(&p.slabs, n*original.stride())
 		if err != nil {
 			return err
 		}
-		p.slabs = append(p.slabs, slab{first, n * original.stride()})
 		if p.guard > 0 {
 			if err := p.device.context.Set(p.device.stream, first, guardPattern, n*original.stride()); err != nil {
 				return err
@@ -47,18 +48,4 @@ func (p *problem) makeSets(n int) error {
 		}
 	}
 	return nil
-}
-
-// slab is memory for the buffers of an argument in all sets.
-type slab struct {
-	at   driver.Address
-	size int
-}
-
-func (p *problem) freeSets() {
-	for _, s := range p.slabs {
-		_ = p.device.context.Free(s.at)
-		p.bytes -= s.size
-	}
-	p.rotation, p.slabs = nil, nil
 }

@@ -110,8 +110,8 @@ func (d *Device) nextKnown(at int) (*content, error) {
 	if err := d.renew(&known, at); err != nil {
 		return nil, err
 	}
-	known, err := p.solve(d.graph.sets[at], known)
+	err := p.solve(d.graph.sets[at], &known)
 	p.solving += time.Since(began)
-	p.contents = append(p.contents, known) // freed with the problem, known or not
+	p.contents = append(p.contents, known)
 	return &p.contents[len(p.contents)-1], err
 }

@@ -66,7 +66,7 @@ func (s set) those(counts func(*buffer) bool) iter.Seq2[int, *buffer] {
 
 func (b *buffer) written() bool { return b.Out || b.Scratch }
 
-// zone is memory that a kernel must not touch.
+// zone is a piece of the device's memory.
 type zone struct {
 	at   driver.Address
 	size int

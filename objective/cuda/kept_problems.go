@@ -18,12 +18,7 @@ const (
 )
 
 // problems are those that stay on the device, the least recently used first.
-type problems []keptProblem
-
-type keptProblem struct {
-	*problem
-	key [32]byte
-}
+type problems []*problem
 
 // get returns the problem of a load: the one that is there, or a new one in place of
 // the least recently used.
@@ -32,10 +27,10 @@ func (k *problems) get(d *Device, load worker.Load) (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at := slices.IndexFunc(*k, func(p keptProblem) bool { return p.key == key }); at >= 0 {
+	if at := slices.IndexFunc(*k, func(p *problem) bool { return p.key == key }); at >= 0 {
 		found := (*k)[at]
 		*k = append(slices.Delete(*k, at, at+1), found)
-		return found.problem, nil
+		return found, nil
 	}
 	p, err := newProblem(d, load)
 	if outOfMemory(err) && len(*k) > 0 {
@@ -45,7 +40,8 @@ func (k *problems) get(d *Device, load worker.Load) (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	*k = append(*k, keptProblem{p, key})
+	p.key = key
+	*k = append(*k, p)
 	k.evict(int(memoryShare*float64(d.attributes.Memory)), 1)
 	return p, nil
 }

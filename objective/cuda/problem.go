@@ -14,7 +14,8 @@ import (
 // stays there from one trial to the next.
 type problem struct {
 	device  *Device
-	guard   int // bytes before and behind each buffer
+	key     [32]byte // what it depends on
+	guard   int      // bytes before and behind each buffer
 	buffers set
 	bytes   int // of device memory
 	// load is what the problem was made for, without the kernel under test.
@@ -25,7 +26,8 @@ type problem struct {
 	solving  time.Duration // what the known answers of timed launches took
 	// rotation holds the sets of buffers for timing.
 	rotation []set
-	slabs    []slab // their memory
+	owned    []zone // the memory of all but rotation, and slabs that of rotation
+	slabs    []zone
 	// launch is the arguments of launches. They stay: memory for them costs as much as a
 	// launch.
 	launch *parameters
@@ -57,13 +59,16 @@ func newProblem(d *Device, load worker.Load) (_ *problem, err error) {
 	if err := p.identify(p.buffers); err != nil {
 		return nil, err
 	}
-	known, err := p.keep(p.buffers, content{seed: load.Seed})
-	if err == nil {
-		known, err = p.solve(p.buffers, known)
+	known := content{seed: load.Seed}
+	if err := p.keep(p.buffers, &known); err != nil {
+		return nil, err
 	}
-	p.contents = append(p.contents, known) // freed with the problem, complete or not
+	if err := p.solve(p.buffers, &known); err != nil {
+		return nil, err
+	}
+	p.contents = append(p.contents, known)
 	p.expect(p.buffers, known)
-	return p, err
+	return p, nil
 }
 
 // allocate makes a buffer. A misaligned one starts at an address that is aligned
@@ -75,7 +80,7 @@ func (p *problem) allocate(argument arguments.Binding, layout worker.Layout) (b 
 		offset += max(argument.Align, b.element.Size) % guardSize
 	}
 	total := offset + b.size + p.guard
-	if b.base, err = p.memory(total); err != nil {
+	if b.base, err = p.memory(&p.owned, total); err != nil {
 		return nil, err
 	}
 	b.data = b.base + driver.Address(offset)
@@ -93,15 +98,26 @@ func (p *problem) allocate(argument arguments.Binding, layout worker.Layout) (b 
 	return b, nil
 }
 
-func (p *problem) memory(size int) (driver.Address, error) {
+// memory gets memory that is released with a list.
+func (p *problem) memory(list *[]zone, size int) (driver.Address, error) {
 	a, err := p.device.context.Allocate(max(size, 1))
 	if driver.CodeOf(err) == driver.OutOfMemory {
 		return 0, &worker.Fault{Kind: worker.NoMemory, Detail: fmt.Sprintf("%d bytes for a buffer", size)}
 	}
 	if err == nil {
+		*list = append(*list, zone{a, size})
 		p.bytes += size
 	}
 	return a, err
+}
+
+// release gives memory back. Errors mean that the context is gone, and the memory with it.
+func (p *problem) release(list *[]zone) {
+	for _, z := range *list {
+		_ = p.device.context.Free(z.at)
+		p.bytes -= z.size
+	}
+	*list = nil
 }
 
 // fill writes the inputs of a set, and what its kernel changes.
@@ -160,17 +176,16 @@ type rightAnswer struct {
 }
 
 // solve runs the reference on a set of inputs, into memory of its own. Whatever goes wrong here
-// is not the kernel's fault. What it returns with an error holds the memory that it has taken.
-func (p *problem) solve(inputs set, known content) (content, error) {
+// is not the kernel's fault.
+func (p *problem) solve(inputs set, known *content) (err error) {
 	if p.load.Reference == nil {
-		return known, nil
+		return nil
 	}
 	reference, d := *p.load.Reference, p.device
 	known.answers = make([]rightAnswer, len(inputs))
 	for i, b := range inputs.outputs() {
-		var err error
-		if known.answers[i].at, err = p.memory(b.size); err != nil {
-			return known, err
+		if known.answers[i].at, err = p.memory(&p.owned, b.size); err != nil {
+			return err
 		}
 	}
 	run := p.runReference
@@ -180,16 +195,15 @@ func (p *problem) solve(inputs set, known content) (content, error) {
 	case reference.Module == "":
 		run = p.uploadAnswers
 	}
-	if err := run(inputs, known); err != nil {
-		return known, err
+	if err := run(inputs, *known); err != nil {
+		return err
 	}
 	for i, b := range inputs.outputs() {
-		var err error
 		if known.answers[i].sum, err = d.support.checksum(known.answers[i].at, b.size); err != nil {
-			return known, err
+			return err
 		}
 	}
-	return known, nil
+	return nil
 }
 
 // uploadAnswers takes the answers from their files.
@@ -302,28 +316,8 @@ func (p *problem) footprint() int {
 	return total
 }
 
-// free gives the memory back. Errors mean that the context is gone, and the
-// memory with it.
 func (p *problem) free() {
-	p.freeSets()
-	for _, b := range p.buffers {
-		if b != nil {
-			_ = p.device.context.Free(b.base)
-		}
-	}
-	for _, known := range p.contents {
-		for _, a := range known.answers {
-			if a.at != 0 {
-				_ = p.device.context.Free(a.at)
-			}
-		}
-		for _, a := range known.initial {
-			if a != 0 {
-				_ = p.device.context.Free(a)
-			}
-		}
-	}
-	p.buffers, p.contents = nil, nil
+	p.release(&p.slabs)
+	p.release(&p.owned)
 	p.launch.free()
-	p.launch = nil
 }

@@ -5,22 +5,20 @@ import "pawl/objective/cuda/driver"
 // A kernel that changes its arguments needs them afresh for every launch. In a sample each launch
 // has a set of buffers of its own, which are renewed or copied before it.
 
-// keep copies what the restored buffers of a set start with. What it returns with an error
-// holds the memory that it has taken.
-func (p *problem) keep(from set, known content) (content, error) {
+// keep copies what the restored buffers of a set start with.
+func (p *problem) keep(from set, known *content) (err error) {
 	for i, b := range from.restored() {
 		if known.initial == nil {
 			known.initial = make([]driver.Address, len(from))
 		}
-		var err error
-		if known.initial[i], err = p.memory(b.size); err != nil {
-			return known, err
+		if known.initial[i], err = p.memory(&p.owned, b.size); err != nil {
+			return err
 		}
 		if err := p.device.context.CopyLater(p.device.stream, known.initial[i], b.data, b.size); err != nil {
-			return known, err
+			return err
 		}
 	}
-	return known, nil
+	return nil
 }
 
 // restore gives the buffers of a set what a content starts with, in order with the stream.

@@ -16,12 +16,6 @@ import (
 // mostScratch is how many such pointers there may be.
 const mostScratch = 4
 
-// scratch is a piece of that memory.
-type scratch struct {
-	at   driver.Address
-	size int64
-}
-
 // needScratch makes sure that there is memory for what is launched next.
 func (d *Device) needScratch(calls []kernels.Call) error {
 	for _, call := range calls {
@@ -31,24 +25,24 @@ func (d *Device) needScratch(calls []kernels.Call) error {
 		}
 		for i, each := range call.Scratch {
 			if len(d.scratch) <= i {
-				d.scratch = append(d.scratch, scratch{})
+				d.scratch = append(d.scratch, zone{})
 			}
-			needed := each * call.Grid[0] * call.Grid[1] * call.Grid[2]
+			needed := int(each * call.Grid[0] * call.Grid[1] * call.Grid[2])
 			if needed <= d.scratch[i].size {
 				continue
 			}
 			if d.scratch[i].at != 0 {
 				_ = d.context.Free(d.scratch[i].at)
 			}
-			d.scratch[i] = scratch{}
-			at, err := d.context.Allocate(int(needed))
+			d.scratch[i] = zone{}
+			at, err := d.context.Allocate(needed)
 			if driver.CodeOf(err) == driver.OutOfMemory {
 				return &worker.Fault{Kind: worker.NoMemory, Detail: fmt.Sprintf("%d bytes of scratch memory", needed)}
 			}
 			if err != nil {
 				return err
 			}
-			d.scratch[i] = scratch{at, needed}
+			d.scratch[i] = zone{at, needed}
 		}
 	}
 	return nil

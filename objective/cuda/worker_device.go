@@ -33,7 +33,7 @@ type Device struct {
 	// shown is how many contents with known answers the kernel has seen while it was timed.
 	shown       int
 	flushBuffer driver.Address // memory that is written to flush the caches
-	scratch     []scratch      // what pointers behind the arguments point to, by position
+	scratch     []zone         // what pointers behind the arguments point to, by position
 	timed       time.Time      // when the last sample was taken
 }
 
