@@ -26,17 +26,6 @@ type inspection struct {
 	differs bool               // from those of the second
 }
 
-// queueOutputs starts comparing the outputs of a set of buffers, for a run that
-// another one follows.
-func (n *inspection) queueOutputs(buffers set, bitwise bool) {
-	for _, b := range buffers.outputs() {
-		n.queueComparison(b)
-	}
-	if bitwise {
-		n.queueBits(buffers)
-	}
-}
-
 // queueBits takes the checksums of a run's outputs. The second time it compares
 // them with those of the first.
 func (n *inspection) queueBits(buffers set) {
@@ -52,12 +41,6 @@ func (n *inspection) queueBits(buffers set) {
 			}
 		})
 	}
-}
-
-// queue starts the checks of a set of buffers.
-func (n *inspection) queue(buffers set) {
-	n.queueDamage(buffers)
-	n.queueResults(buffers)
 }
 
 // queueDamage looks for what no kernel may do beside its result.
@@ -131,16 +114,19 @@ func (n *inspection) queueResults(buffers set) {
 			}
 		})
 	}
-	n.queueOutputs(buffers, false)
+	n.queueComparisons(buffers)
 }
 
-func (n *inspection) queueComparison(b *buffer) {
+// queueComparisons compares the outputs of a set of buffers with their answers.
+func (n *inspection) queueComparisons(buffers set) {
 	reference := n.device.loaded.Reference
-	switch {
-	case reference == nil:
-	case b.Fields == nil:
-		n.queuePart(b, part{arguments.Field{Binding: b.Binding, Lanes: 1}, b.element, 0}, reference.Tolerance)
-	default:
+	if reference == nil {
+		return
+	}
+	for _, b := range buffers.outputs() {
+		if b.Fields == nil {
+			n.queuePart(b, part{arguments.Field{Binding: b.Binding, Lanes: 1}, b.element, 0}, reference.Tolerance)
+		}
 		for _, f := range b.Fields {
 			n.queuePart(b, part{f, f.Element(), b.Stride}, reference.Tolerance)
 		}

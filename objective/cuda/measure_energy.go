@@ -31,7 +31,7 @@ func (d *Device) energy() (float64, error) {
 	begun, counting, launches := time.Now(), false, 0
 	first := before
 	for {
-		if err := d.launchGraphs(energyGraphs); err != nil {
+		if _, err := d.launchGraphs(energyGraphs); err != nil {
 			return 0, err
 		}
 		now, err := d.watch.monitor.Energy()
@@ -52,21 +52,4 @@ func (d *Device) energy() (float64, error) {
 			return 0, fmt.Errorf("the energy of a launch: the GPU's counter does not move")
 		}
 	}
-}
-
-// launchGraphs runs graphs one after the other and waits for the last.
-func (d *Device) launchGraphs(n int) error {
-	if err := d.context.Record(d.events[0], d.stream); err != nil {
-		return fault(err)
-	}
-	for range n {
-		if err := d.context.LaunchGraph(d.graph.executable, d.stream); err != nil {
-			return fault(err)
-		}
-	}
-	if err := d.context.Record(d.events[1], d.stream); err != nil {
-		return fault(err)
-	}
-	_, err := d.context.Between(d.events[0], d.events[1])
-	return fault(err)
 }

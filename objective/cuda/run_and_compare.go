@@ -25,19 +25,24 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	}
 	d.on.expect(d.on.buffers, d.on.contents[0])
 	seen := &inspection{device: d, shares: run.Bitwise, bits: map[*buffer]uint64{}}
-	if run.Twice && !run.Profiled {
+	twice := run.Twice && !run.Profiled
+	if twice {
 		if err := d.runOnce(parameters, false); err != nil {
 			return worker.Result{}, err
 		}
-		seen.queueOutputs(d.on.buffers, run.Bitwise)
+		seen.queueComparisons(d.on.buffers)
+		if run.Bitwise {
+			seen.queueBits(d.on.buffers)
+		}
 	}
 	if err := d.runOnce(parameters, run.Profiled); err != nil {
 		return worker.Result{}, err
 	}
-	if run.Twice && run.Bitwise && !run.Profiled {
+	if twice && run.Bitwise {
 		seen.queueBits(d.on.buffers)
 	}
-	seen.queue(d.on.buffers)
+	seen.queueDamage(d.on.buffers)
+	seen.queueResults(d.on.buffers)
 	if err := seen.collect(); err != nil {
 		return worker.Result{}, fault(err)
 	}

@@ -27,10 +27,7 @@ type watch struct {
 
 // newWatch watches a GPU, if that is possible; else all samples are kept.
 func newWatch(uuid string) *watch {
-	m, err := monitor.Open(uuid)
-	if err != nil {
-		m = nil
-	}
+	m, _ := monitor.Open(uuid) // nil with an error
 	return &watch{device: uuid, monitor: m}
 }
 
