@@ -89,24 +89,24 @@ type TileLaunch struct {
 // Define is a macro and its text.
 type Define struct{ Name, Value string }
 
-// Module is compiled code.
+// Module is compiled code. What is in its JSON is kept beside the cubin.
 type Module struct {
 	// Path is the cubin in the cache.
-	Path string
+	Path string `json:"-"`
+	// File identifies the bytes of the cubin.
+	File string `json:"cubin"`
 	// Digest identifies the machine code: line tables, symbols and the record
 	// of the compiler's options do not count.
-	Digest string
-	// File identifies the bytes of the cubin.
-	File string
+	Digest string `json:"machine_code"`
 	// Kernels are the figures of every entry function, by the name in the
 	// cubin: mangled unless extern "C".
-	Kernels map[string]Resources
+	Kernels map[string]Resources `json:"kernels"`
 	// Names are the symbols of the unit's instances.
-	Names map[string]string
+	Names map[string]string `json:"names,omitempty"`
 	// Launch is what the compiler has decided for a unit with a Tile; nil for others.
-	Launch *TileLaunch
+	Launch *TileLaunch `json:"launch,omitempty"`
 	// Hit says that the cache had it.
-	Hit bool
+	Hit bool `json:"-"`
 }
 
 // Resources is what one kernel takes of a multiprocessor, as ptxas said.
@@ -175,36 +175,23 @@ func (c *Compiler) Compile(ctx context.Context, unit Unit) (Module, error) {
 	if err != nil {
 		return Module{}, fmt.Errorf("compiling %s: %w", unit.Source, err)
 	}
-	entry, err := c.entry(ctx, key, unit)
-	if err != nil {
-		return Module{}, err
-	}
-	found, err := readReport(entry)
-	if err != nil {
-		// The cubin is good but what stands beside it is not: make both again.
-		if err := os.RemoveAll(filepath.Dir(entry.Path)); err != nil {
-			return Module{}, fmt.Errorf("compile cache: %w", err)
-		}
-		if entry, err = c.entry(ctx, key, unit); err != nil {
+	for again := false; ; again = true {
+		entry, err := c.options.Cache.Get(key, func(path string) error { return c.create(ctx, unit, path) })
+		if err != nil {
 			return Module{}, err
 		}
-		if found, err = readReport(entry); err != nil {
+		module, err := readReport(entry)
+		if err == nil {
+			return module, nil
+		}
+		// The cubin is good but what stands beside it is not: make both once more.
+		if !again {
+			err = os.RemoveAll(filepath.Dir(entry.Path))
+		}
+		if err != nil {
 			return Module{}, fmt.Errorf("compile cache: %w", err)
 		}
 	}
-	return Module{
-		Path:    entry.Path,
-		File:    entry.Digest,
-		Digest:  found.MachineCode,
-		Kernels: found.Kernels,
-		Names:   found.Names,
-		Launch:  found.Launch,
-		Hit:     entry.Hit,
-	}, nil
-}
-
-func (c *Compiler) entry(ctx context.Context, key *cache.Key, unit Unit) (cache.Entry, error) {
-	return c.options.Cache.Get(key, func(path string) error { return c.create(ctx, unit, path) })
 }
 
 // create compiles in the folder that the entry is made in: what it leaves there

@@ -14,16 +14,6 @@ import (
 // reportName is the file beside a cubin in the cache.
 const reportName = "report"
 
-// report is what is known about a cubin and kept with it.
-type report struct {
-	// Cubin is the digest of the file that this is about.
-	Cubin       string               `json:"cubin"`
-	MachineCode string               `json:"machine_code"`
-	Kernels     map[string]Resources `json:"kernels"`
-	Names       map[string]string    `json:"names,omitempty"`
-	Launch      *TileLaunch          `json:"launch,omitempty"`
-}
-
 // writeReport writes what is known about a cubin beside it: a line with the
 // digest of the rest, then JSON. It is an error if the cubin and what ptxas
 // said do not fit together.
@@ -44,7 +34,9 @@ func writeReport(path string, cubin []byte, built Built) error {
 			return fmt.Errorf("ptxas speaks of kernel %s, which the cubin does not have", name)
 		}
 	}
-	content, err := json.Marshal(report{cache.Digest(cubin), code.digest, kernels, built.Names, built.Launch})
+	content, err := json.Marshal(Module{
+		File: cache.Digest(cubin), Digest: code.digest, Kernels: kernels, Names: built.Names, Launch: built.Launch,
+	})
 	if err != nil {
 		return err
 	}
@@ -55,21 +47,21 @@ func writeReport(path string, cubin []byte, built Built) error {
 var errDamagedReport = errors.New("damaged report of a compilation")
 
 // readReport returns what is known about a cubin in the cache.
-func readReport(entry cache.Entry) (report, error) {
+func readReport(entry cache.Entry) (Module, error) {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(entry.Path), reportName))
 	if err != nil {
-		return report{}, err
+		return Module{}, err
 	}
 	digest, content, _ := strings.Cut(string(text), "\n")
 	if cache.Digest([]byte(content)) != digest {
-		return report{}, errDamagedReport
+		return Module{}, errDamagedReport
 	}
-	var r report
-	if err := json.Unmarshal([]byte(content), &r); err != nil {
-		return report{}, err
+	module := Module{Path: entry.Path, Hit: entry.Hit}
+	if err := json.Unmarshal([]byte(content), &module); err != nil {
+		return Module{}, err
 	}
-	if r.Cubin != entry.Digest {
-		return report{}, errDamagedReport
+	if module.File != entry.Digest {
+		return Module{}, errDamagedReport
 	}
-	return r, nil
+	return module, nil
 }
