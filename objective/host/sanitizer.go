@@ -88,11 +88,9 @@ type shadow struct{ poison, unpoison uintptr }
 
 var sanitizerShadow = sync.OnceValue(func() shadow {
 	var s shadow
-	var err error
-	if s.poison, err = purego.Dlsym(purego.RTLD_DEFAULT, "__asan_poison_memory_region"); err != nil {
-		return shadow{}
-	}
-	if s.unpoison, err = purego.Dlsym(purego.RTLD_DEFAULT, "__asan_unpoison_memory_region"); err != nil {
+	if find(purego.RTLD_DEFAULT, map[string]*uintptr{
+		"__asan_poison_memory_region": &s.poison, "__asan_unpoison_memory_region": &s.unpoison,
+	}) != nil {
 		return shadow{}
 	}
 	return s

@@ -15,16 +15,10 @@ type effects struct {
 	usual      uint64  // the mode before a kernel was loaded
 }
 
-func openEffects(support uintptr) (e effects, err error) {
-	if e.mode, err = purego.Dlsym(support, "pawl_mode"); err != nil {
-		return e, err
-	}
-	if e.heap, err = purego.Dlsym(support, "pawl_heap"); err != nil {
-		return e, err
-	}
-	usual, _, _ := purego.SyscallN(e.mode)
-	e.usual = uint64(usual)
-	return e, nil
+// now is the mode at the moment.
+func (e effects) now() uint64 {
+	mode, _, _ := purego.SyscallN(e.mode)
+	return uint64(mode)
 }
 
 // The bits of a mode: see pawl_mode.
@@ -36,19 +30,17 @@ const (
 // of adds to a result what is there after its launch.
 func (e effects) of(result *worker.Result) {
 	heap, _, _ := purego.SyscallN(e.heap)
-	mode, _, _ := purego.SyscallN(e.mode)
 	result.Heap = int64(heap)
 	var changed []string
-	if differs := uint64(mode) ^ e.usual; differs != 0 {
-		if differs&flushes != 0 {
-			changed = append(changed, "subnormal numbers are taken for zeros, as with -ffast-math")
-		}
-		if differs&rounding != 0 {
-			changed = append(changed, "numbers are rounded in another way")
-		}
-		if differs&^(flushes|rounding) != 0 {
-			changed = append(changed, "other exceptions trap, or the precision differs")
-		}
+	differs := e.now() ^ e.usual
+	if differs&flushes != 0 {
+		changed = append(changed, "subnormal numbers are taken for zeros, as with -ffast-math")
+	}
+	if differs&rounding != 0 {
+		changed = append(changed, "numbers are rounded in another way")
+	}
+	if differs&^(flushes|rounding) != 0 {
+		changed = append(changed, "other exceptions trap, or the precision differs")
 	}
 	result.Mode = strings.Join(changed, "; ")
 }

@@ -73,23 +73,20 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 }
 
 func (d *Device) open(module, support string) error {
+	var watch uintptr
 	beside, err := purego.Dlopen(support, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err == nil {
-		d.time, err = purego.Dlsym(beside, "pawl_time")
-	}
-	if err == nil {
-		d.flush, err = purego.Dlsym(beside, "pawl_flush")
-	}
-	if err == nil && !d.watching {
-		var watch uintptr
-		if watch, err = purego.Dlsym(beside, "pawl_watch"); err == nil {
-			purego.SyscallN(watch, worker.ResponseDescriptor)
-			d.watching = true
-			d.effects, err = openEffects(beside)
-		}
+		err = find(beside, map[string]*uintptr{
+			"pawl_time": &d.time, "pawl_flush": &d.flush, "pawl_watch": &watch,
+			"pawl_mode": &d.effects.mode, "pawl_heap": &d.effects.heap,
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("opening the timing support: %w", err)
+	}
+	if !d.watching {
+		purego.SyscallN(watch, worker.ResponseDescriptor)
+		d.watching, d.effects.usual = true, d.effects.now()
 	}
 	if !d.confined {
 		// The C library looks for it when a thread ends by pthread_exit, and cannot go on without it.
@@ -109,15 +106,25 @@ func (d *Device) open(module, support string) error {
 	return nil
 }
 
+// find looks for functions of a library.
+func find(library uintptr, functions map[string]*uintptr) (err error) {
+	for name, function := range functions {
+		if *function, err = purego.Dlsym(library, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // bind lets the support call a shared library that somebody else has linked, and reports whether it can.
 func (d *Device) bind(support, library uintptr) bool {
 	bind, err := purego.Dlsym(support, "pawl_bind")
 	if err != nil {
 		return false
 	}
-	find, err := purego.Dlsym(purego.RTLD_DEFAULT, "dlsym")
+	search, err := purego.Dlsym(purego.RTLD_DEFAULT, "dlsym")
 	if err == nil {
-		d.call, _, _ = purego.SyscallN(bind, library, find)
+		d.call, _, _ = purego.SyscallN(bind, library, search)
 	}
 	return d.call != 0
 }
