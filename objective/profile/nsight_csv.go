@@ -73,15 +73,12 @@ func Longest(all []Launch) *Launch {
 
 // headerStart is where the header begins, -1 for nowhere.
 func headerStart(text []byte) int {
-	for at := 0; at < len(text); {
-		line, _, found := bytes.Cut(text[at:], []byte("\n"))
+	at := 0
+	for line := range bytes.Lines(text) {
 		if cells := string(line); strings.Contains(cells, idColumn) && strings.Contains(cells, kernelColumn) {
 			return at
 		}
-		if !found {
-			break
-		}
-		at += len(line) + 1
+		at += len(line)
 	}
 	return -1
 }
