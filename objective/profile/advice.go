@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"pawl/internal/collect"
 )
 
 // Advice is a rule that applies to a launch.
@@ -39,7 +41,7 @@ const unknownRank = 0.25
 func Advise(f Facts) []Advice {
 	var all []Advice
 	for _, rule := range slices.Concat(Rules, stallRules()) {
-		lost, seen, ok := rule.lost(f)
+		lost, seen, ok := rule.apply(f)
 		if !ok || lost >= 0 && lost < applies {
 			continue
 		}
@@ -50,15 +52,8 @@ func Advise(f Facts) []Advice {
 		all = append(all, a)
 	}
 	slices.SortStableFunc(all, func(a, b Advice) int { return cmp.Compare(b.rank(), a.rank()) })
-	var causes, rest []Advice
-	for _, a := range all {
-		if !a.symptom && a.rank() >= explains*all[0].rank() {
-			causes = append(causes, a)
-		} else {
-			rest = append(rest, a)
-		}
-	}
-	return append(causes, rest...)
+	cause := func(a Advice) bool { return !a.symptom && a.rank() >= explains*all[0].rank() }
+	return append(collect.Where(all, cause), collect.Where(all, func(a Advice) bool { return !cause(a) })...)
 }
 
 func (a Advice) rank() float64 {

@@ -14,17 +14,13 @@ var atomicRules = []Rule{
 		Try: "Add up in registers, in a warp (shuffles) or in shared memory first, and send one atomic a block; or several " +
 			"copies of what is added to, each for some of the blocks. No locks.",
 		Reason: "with atomics spread over all slices the busiest other part is the limit", Source: guide + ", L2 cache",
-		Counter: atomicMost,
+		Counter: atomicMost, needs: []string{atomicMost, atomicMean},
 		lost: func(f Facts) (float64, string, bool) {
-			most, there := f.share(atomicMost)
-			mean, also := f.share(atomicMean)
+			most, mean := f.share(atomicMost), f.share(atomicMean)
 			rest := f.most(smBusy, memoryBusy, l2Busy, l1Busy)
-			if !there || !also || most <= rest {
-				return 0, "", false
-			}
 			return (1 - mean/most) * (1 - rest),
 				fmt.Sprintf("one slice of L2 is busy with atomics %s of the time, all of them %.2g %% on average",
-					page.WholePercent(most), 100*mean), true
+					page.WholePercent(most), 100*mean), most > rest
 		},
 	},
 	{
@@ -35,21 +31,14 @@ var atomicRules = []Rule{
 		Reason: "without them the repeated passes are gone", Source: practices + ", shared memory and memory banks",
 		Counter: atomicPasses,
 		lost: func(f Facts) (float64, string, bool) {
-			passes, there := f.get(sharedPasses)
-			if !there || passes <= 0 {
-				return 0, "", false
-			}
+			passes := f.get(sharedPasses)
 			share := min(1, f.repeatedAtomics()/passes)
 			return f.saved(share, l1Busy, memoryBusy, l2Busy),
 				fmt.Sprintf("%s of the passes over shared memory repeat atomics (%s of %s)", page.WholePercent(share),
-					amount(f.repeatedAtomics(), ""), amount(passes, "")), true
+					amount(f.repeatedAtomics(), ""), amount(passes, "")), passes > 0
 		},
 	},
 }
 
 // repeatedAtomics is how many passes over shared memory atomics take beyond one each.
-func (f Facts) repeatedAtomics() float64 {
-	passes, _ := f.get(atomicPasses)
-	instructions, _ := f.get(atomicShared)
-	return max(0, passes-instructions)
-}
+func (f Facts) repeatedAtomics() float64 { return max(0, f.get(atomicPasses)-f.get(atomicShared)) }

@@ -49,11 +49,13 @@ type figure struct {
 	floor, least float64
 	// of is the value; nil for that of the counter.
 	of func(Facts) (float64, bool)
+	// slows is the direction of the time when it grows: 1 longer, -1 shorter; 0 where that depends.
+	slows float64
 }
 
 func (g figure) value(f Facts) (float64, bool) {
 	if g.of == nil {
-		return f.get(g.counter)
+		return f.get(g.counter), f.has(g.counter)
 	}
 	return g.of(f)
 }
@@ -101,32 +103,35 @@ var counted = append([]figure{
 func waits() (list []figure) {
 	for _, r := range stallReasons {
 		if r.try != "" {
-			list = append(list, figure{"waits for " + r.meaning, fmt.Sprintf(stallCounter, r.reason), "share", 0.05, 0.02,
-				func(f Facts) (float64, bool) {
+			list = append(list, figure{
+				name: "waits for " + r.meaning, counter: fmt.Sprintf(stallCounter, r.reason), unit: "share", floor: 0.05,
+				least: 0.02, of: func(f Facts) (float64, bool) {
 					stalls := f.Stalls()
 					return StallShare(stalls, r.reason), stalls != nil
-				}})
+				},
+			})
 		}
 	}
 	return list
 }
 
 var compiled = []figure{
-	resource("bytes spilled a thread", "", 4, func(r *objective.Resources) int { return r.SpillStores + r.SpillLoads }),
-	resource("registers a thread", "", 4, func(r *objective.Resources) int { return r.Registers }),
-	resource("shared memory a block", "byte", 1024, func(r *objective.Resources) int { return r.Shared + r.StaticShared }),
-	resource("warps that fit", "", 1, func(r *objective.Resources) int {
+	resource("bytes spilled a thread", "", 4, 1, func(r *objective.Resources) int { return r.SpillStores + r.SpillLoads }),
+	resource("registers a thread", "", 4, 0, func(r *objective.Resources) int { return r.Registers }),
+	resource("shared memory a block", "byte", 1024, 0,
+		func(r *objective.Resources) int { return r.Shared + r.StaticShared }),
+	resource("warps that fit", "", 1, -1, func(r *objective.Resources) int {
 		if r.Occupancy == nil {
 			return -1
 		}
 		return r.Occupancy.Warps
 	}),
-	{"waves", "", "", 0.1, 0, func(f Facts) (float64, bool) { return Facts{Resources: f.Resources}.wavesOf() }},
+	{name: "waves", floor: 0.1, of: func(f Facts) (float64, bool) { return Facts{Resources: f.Resources}.wavesOf() }},
 }
 
 // resource is a figure that the compiler says; one below 0 is unknown.
-func resource(name, unit string, floor float64, of func(*objective.Resources) int) figure {
-	return figure{name, "", unit, floor, 0, func(f Facts) (float64, bool) {
+func resource(name, unit string, floor, slows float64, of func(*objective.Resources) int) figure {
+	return figure{name: name, unit: unit, floor: floor, slows: slows, of: func(f Facts) (float64, bool) {
 		if f.Resources == nil {
 			return 0, false
 		}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math"
+	"slices"
 
 	"pawl/objective"
 )
@@ -84,24 +85,22 @@ const (
 	doubles     = "smsp__sass_thread_inst_executed_op_fp64_pred_on.sum"
 )
 
-func (f Facts) get(name string) (float64, bool) {
-	value, there := f.Metrics[name]
-	return value, there
+// has reports whether all of some counters are known.
+func (f Facts) has(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { _, there := f.Metrics[name]; return !there })
 }
 
-// share returns a counter in per cent as a share, at most 1.
-func (f Facts) share(name string) (float64, bool) {
-	value, there := f.get(name)
-	return min(value/100, 1), there
-}
+// get returns a counter, 0 where it is unknown.
+func (f Facts) get(name string) float64 { return f.Metrics[name] }
+
+// share returns a counter in per cent as a share, at most 1; 0 where it is unknown.
+func (f Facts) share(name string) float64 { return min(f.get(name)/100, 1) }
 
 // most is the largest of several shares; 0 where none is known.
 func (f Facts) most(names ...string) float64 {
 	largest := 0.0
 	for _, name := range names {
-		if value, there := f.share(name); there {
-			largest = max(largest, value)
-		}
+		largest = max(largest, f.share(name))
 	}
 	return largest
 }
@@ -118,27 +117,23 @@ func (f Facts) seconds() float64 {
 	if f.Milliseconds > 0 {
 		return f.Milliseconds / 1e3
 	}
-	value, _ := f.get(duration)
-	return value
+	return f.get(duration)
 }
 
 // onGPU says that the launch was one of a GPU: a function call on a processor costs nothing.
 func (f Facts) onGPU() bool {
-	_, counted := f.get(duration)
-	return counted || f.Resources != nil
+	return f.has(duration) || f.Resources != nil
 }
 
 // traffic is how many bytes went to and from the device's memory.
 func (f Facts) traffic() (float64, bool) {
-	read, there := f.get(bytesRead)
-	written, also := f.get(bytesWritten)
-	return read + written, there && also
+	return f.get(bytesRead) + f.get(bytesWritten), f.has(bytesRead, bytesWritten)
 }
 
 // wavesOf returns how many times the grid fills the device.
 func (f Facts) wavesOf() (float64, bool) {
-	if value, there := f.get(waves); there {
-		return value, true
+	if f.has(waves) {
+		return f.get(waves), true
 	}
 	if f.Resources != nil && f.Resources.Occupancy != nil && f.Resources.Occupancy.Waves > 0 {
 		return f.Resources.Occupancy.Waves, true
@@ -162,12 +157,11 @@ func (f Facts) tail() (float64, bool) {
 
 // uneven is the share of the time in which multiprocessors are idle on average.
 func (f Facts) uneven() (float64, bool) {
-	mean, there := f.get(cyclesMean)
-	most, also := f.get(cyclesMost)
-	if !there || !also || most <= 0 {
+	most := f.get(cyclesMost)
+	if !f.has(cyclesMean) || most <= 0 {
 		return 0, false
 	}
-	return max(0, 1-mean/most), true
+	return max(0, 1-f.get(cyclesMean)/most), true
 }
 
 // floor is the shortest time of the launch that the device allows, in milliseconds, and what allows no

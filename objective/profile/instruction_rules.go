@@ -30,12 +30,12 @@ var instructionRules = []Rule{
 		Try:     "A multiple of 32 threads a block.",
 		Reason:  "with full warps the instructions for lanes without a thread are gone",
 		Source:  practices + ", thread and block heuristics", Counter: blockSize,
+		needs: []string{issueBusy, blockSize},
 		lost: func(f Facts) (float64, string, bool) {
-			issue, there := f.share(issueBusy)
-			threads, also := f.get(blockSize)
-			return (1 - f.fullWarps()) * issue,
+			threads := f.get(blockSize)
+			return (1 - f.fullWarps()) * f.share(issueBusy),
 				fmt.Sprintf("%.0f threads are %.0f warps, %s of whose lanes have a thread", threads, math.Ceil(threads/32),
-					page.WholePercent(f.fullWarps())), there && also
+					page.WholePercent(f.fullWarps())), true
 		},
 	},
 	{
@@ -45,14 +45,11 @@ var instructionRules = []Rule{
 			"the lanes; selections in place of short branches.",
 		Reason: "with all lanes at work the instructions for idle lanes are gone",
 		Source: practices + ", branching and divergence", Counter: threadsPerInst,
+		needs: []string{issueBusy},
 		lost: func(f Facts) (float64, string, bool) {
-			lanes, there := f.get(threadsPerInst)
-			issue, also := f.share(issueBusy)
-			if !there || !also || lanes <= 0 || lanes > 32 {
-				return 0, "", false
-			}
-			return max(0, f.fullWarps()-lanes/32) * issue,
-				fmt.Sprintf("%.3g of 32 lanes are at work in an instruction", lanes), true
+			lanes := f.get(threadsPerInst)
+			return max(0, f.fullWarps()-lanes/32) * f.share(issueBusy),
+				fmt.Sprintf("%.3g of 32 lanes are at work in an instruction", lanes), lanes > 0 && lanes <= 32
 		},
 	},
 	{
@@ -60,12 +57,10 @@ var instructionRules = []Rule{
 		Meaning: "A product of matrices is computed by the FMA units.",
 		Try:     "Tensor-core instructions: fp16, bf16 or fp8 where that is precise enough, tf32 for f32.",
 		Reason:  "tensor cores do such products at least eight times as fast", Source: "NVIDIA H100 architecture white paper",
-		Counter: tensorBusy,
+		Counter: tensorBusy, needs: []string{fmaBusy, tensorBusy},
 		lost: func(f Facts) (float64, string, bool) {
-			fma, there := f.share(fmaBusy)
-			tensor, also := f.share(tensorBusy)
-			return 7.0 / 8 * fma, fmt.Sprintf("the FMA units are busy %s of the time, the tensor cores %s",
-				page.WholePercent(fma), page.WholePercent(tensor)), f.Product && there && also && tensor < 0.02
+			return 7.0 / 8 * f.share(fmaBusy), fmt.Sprintf("the FMA units are busy %s of the time, the tensor cores %s",
+				f.percent(fmaBusy), f.percent(tensorBusy)), f.Product && f.share(tensorBusy) < 0.02
 		},
 	},
 	{
@@ -75,13 +70,10 @@ var instructionRules = []Rule{
 			"floats; f64 for the few steps that need it.",
 		Reason: "in f32 the rest of the instructions, or the same number of cheaper ones, is the limit",
 		Source: practices + ", arithmetic instructions", Counter: doubleBusy,
+		needs: []string{doubleBusy},
 		lost: func(f Facts) (float64, string, bool) {
 			lost, limit := f.without(doubleBusy)
-			if _, there := f.get(doubleBusy); !there {
-				return 0, "", false
-			}
-			if few, there := f.get(doublePeak); limit && there {
-				many, _ := f.get(floatPeak)
+			if few, many := f.get(doublePeak), f.get(floatPeak); limit && f.has(doublePeak) {
 				lost = min(lost, 1-few/max(few, many))
 			} else if f.specialWork() == widening {
 				lost, limit = f.without(specialBusy)
@@ -96,15 +88,14 @@ var instructionRules = []Rule{
 		Try: "Divisors that the compiler knows (best powers of two), one division for quotient and remainder, indices " +
 			"that are counted up in place of divided, 32 bits in place of 64, a multiplication by a reciprocal of the host's.",
 		Reason: "without divisions their instructions are gone", Source: practices + ", division and modulo operations",
-		Counter: conversions,
+		Counter: conversions, needs: []string{instructions},
 		lost: func(f Facts) (float64, string, bool) {
-			count, _ := f.get(specials)
-			all, there := f.get(instructions)
+			count, all := f.get(specials), f.get(instructions)
 			const each = 20
 			share := min(1, each*count/3/max(all, 1))
 			return f.saved(share, smBusy, memoryBusy, l2Busy, l1Busy),
 				fmt.Sprintf("%s reciprocals with two conversions each, as divisions are compiled, among %s instructions",
-					amount(count/3, ""), amount(all, "")), there && f.specialWork() == dividing
+					amount(count/3, ""), amount(all, "")), f.specialWork() == dividing
 		},
 	},
 	{
@@ -113,7 +104,7 @@ var instructionRules = []Rule{
 		Try: "One type throughout an inner loop: convert once before or after it; counters and indices as integers of 32 " +
 			"bits; small integers packed and converted by arithmetic (magic numbers, prmt).",
 		Reason: "without them the next busy part is the limit", Source: practices + ", type conversion instructions",
-		Counter: specialBusy, lost: specialUnit(converting),
+		Counter: specialBusy, lost: busyUnit(specialBusy, "special-function units are", converting),
 	},
 	{
 		Name:    functions,
@@ -121,18 +112,14 @@ var instructionRules = []Rule{
 		Try: "Fewer of them (take them out of loops, a reciprocal for many divisions, exp2 with a scaled argument), part " +
 			"of them as polynomials on the FMA units, two halves at a time.",
 		Reason: "without them the next busy part is the limit", Source: guide + ", compute workload analysis",
-		Counter: specialBusy, lost: specialUnit(functions),
+		Counter: specialBusy, lost: busyUnit(specialBusy, "special-function units are", functions),
 	},
 	{
 		Name:    "scattered constants",
 		Meaning: "Lanes of a warp read different constants, and the constant cache serves one address after the other.",
 		Try:     "A table in shared or global memory where lanes differ; constant memory for what all lanes read alike.",
 		Reason:  "without them the next busy part is the limit", Source: practices + ", constant memory",
-		Counter: constantBusy,
-		lost: func(f Facts) (float64, string, bool) {
-			lost, limit := f.without(constantBusy)
-			return lost, fmt.Sprintf("the constant cache is busy %s of the time", f.percent(constantBusy)), limit
-		},
+		Counter: constantBusy, lost: busyUnit(constantBusy, "constant cache is", ""),
 	},
 	{
 		Name:    "compute-bound",
@@ -141,43 +128,38 @@ var instructionRules = []Rule{
 		Reason:  "with the same instructions the busiest unit's peak is the limit",
 		Source:  guide + ", compute workload analysis", Counter: smBusy, symptom: true,
 		lost: func(f Facts) (float64, string, bool) {
-			busy, there := f.share(smBusy)
-			unit := units[0]
+			busy, unit := f.share(smBusy), units[0]
 			for _, other := range units {
 				if f.most(other.counter) > f.most(unit.counter) {
 					unit = other
 				}
 			}
 			return 1 - busy, fmt.Sprintf("the multiprocessors are busy %s of the time, the %s %s, issue slots %s",
-				page.WholePercent(busy), unit.name, f.percent(unit.counter), f.percent(issueBusy)), there && busy >= busyEnough
+				page.WholePercent(busy), unit.name, f.percent(unit.counter), f.percent(issueBusy)), busy >= busyEnough
 		},
 	},
 }
 
-// specialUnit is the rule of the special-function units when they are the limit, by what they do.
-func specialUnit(work string) func(Facts) (float64, string, bool) {
+// busyUnit is the rule of a unit when it is the limit; work is what the special-function units must do.
+func busyUnit(unit, name, work string) func(Facts) (float64, string, bool) {
 	return func(f Facts) (float64, string, bool) {
-		lost, limit := f.without(specialBusy)
-		return lost, fmt.Sprintf("the special-function units are busy %s of the time", f.percent(specialBusy)),
-			limit && f.specialWork() == work
+		lost, limit := f.without(unit)
+		return lost, fmt.Sprintf("the %s busy %s of the time", name, f.percent(unit)),
+			limit && (work == "" || f.specialWork() == work)
 	}
 }
 
 // specialWork says what the special-function units do: what cannot be told apart is special functions. A division of
 // integers is a reciprocal, a conversion before it and one after it, among many integer instructions.
 func (f Facts) specialWork() string {
-	count, _ := f.get(specials)
-	converted, _ := f.get(conversions)
-	whole, _ := f.get(integers)
-	wide, _ := f.get(doubles)
-	lanes, there := f.get(threadsPerInst)
-	share := converted / max(lanes*count, 1)
+	converted, executed := f.get(conversions), f.get(threadsPerInst)*f.get(specials)
+	share := converted / max(executed, 1)
 	switch {
-	case !there || share < 0.5:
+	case !f.has(threadsPerInst) || share < 0.5:
 		return functions
-	case wide >= converted/4:
+	case f.get(doubles) >= converted/4:
 		return widening
-	case share < 0.8 && whole >= 4*lanes*count:
+	case share < 0.8 && f.get(integers) >= 4*executed:
 		return dividing
 	}
 	return converting
@@ -185,8 +167,8 @@ func (f Facts) specialWork() string {
 
 // fullWarps is which share of the lanes of a block's warps have a thread; 1 where that is unknown.
 func (f Facts) fullWarps() float64 {
-	threads, there := f.get(blockSize)
-	if !there || threads <= 0 {
+	threads := f.get(blockSize)
+	if threads <= 0 {
 		return 1
 	}
 	return threads / (32 * math.Ceil(threads/32))
@@ -195,7 +177,7 @@ func (f Facts) fullWarps() float64 {
 // without is the share of the time that is gone at most without a unit's work, if that unit is the limit: what is
 // next busy would be.
 func (f Facts) without(unit string) (lost float64, limit bool) {
-	busy, _ := f.share(unit)
+	busy := f.share(unit)
 	beside := f.busyBeside(unit)
 	return 1 - max(beside, f.most(issueBusy)), busy >= busyEnough && busy > beside
 }

@@ -40,7 +40,7 @@ func (f Facts) Limiter() Limiter {
 		return Limiter{Overhead, 0,
 			fmt.Sprintf("The launch takes %s: most of that is the launch itself.", page.Milliseconds(1e3*s))}
 	}
-	if _, there := f.get(smBusy); !there {
+	if !f.has(smBusy) {
 		return f.unprofiled()
 	}
 	if idle, there := f.uneven(); there && idle >= 0.3 {
@@ -52,12 +52,12 @@ func (f Facts) Limiter() Limiter {
 		{Memory, memoryBusy, "The device's memory"}, {Compute, smBusy, "The multiprocessors"},
 		{L2, l2Busy, "The L2 cache"}, {L1, l1Busy, "The L1 cache and shared memory"},
 	} {
-		if busy, there := f.share(part.counter); there && busy > best.Busy {
+		if busy := f.share(part.counter); busy > best.Busy {
 			best = Limiter{part.name, busy, part.text}
 		}
 	}
 	// Memory that is nearly as busy as a cache before it is what the cache waits for.
-	if memory, there := f.share(memoryBusy); there && best.Name == L2 && memory > 0.8*best.Busy {
+	if memory := f.share(memoryBusy); best.Name == L2 && memory > 0.8*best.Busy {
 		best = Limiter{Memory, memory, "The device's memory"}
 	}
 	if best.Busy < busyEnough {
@@ -87,11 +87,9 @@ func (f Facts) unprofiled() Limiter {
 
 // Occupancy says how many warps are resident and what keeps further ones out; empty where that is unknown.
 func (f Facts) Occupancy() string {
-	resident, there := f.get(warpsActive)
-	share, also := f.share(occupancyShare)
-	if there && also {
-		text := fmt.Sprintf("%.1f warps are resident on a multiprocessor (%s of the places)", resident,
-			page.WholePercent(share))
+	if f.has(warpsActive, occupancyShare) {
+		text := fmt.Sprintf("%.1f warps are resident on a multiprocessor (%s of the places)", f.get(warpsActive),
+			f.percent(occupancyShare))
 		if by := f.occupancyLimits(); by != "" {
 			text += ", limited by " + by
 		}
@@ -105,7 +103,7 @@ func (f Facts) Occupancy() string {
 
 // occupancyLimits names what allows the fewest blocks.
 func (f Facts) occupancyLimits() string {
-	if most, there := f.get(occupancyMost); there && most >= 100 {
+	if f.get(occupancyMost) >= 100 {
 		return ""
 	}
 	fewest, names := 0.0, []string(nil)
@@ -114,9 +112,9 @@ func (f Facts) occupancyLimits() string {
 		{"threads", "launch__occupancy_limit_warps"}, {"blocks", "launch__occupancy_limit_blocks"},
 		{"barriers", "launch__occupancy_limit_barriers"},
 	} {
-		blocks, there := f.get(limit.counter)
+		blocks := f.get(limit.counter)
 		switch {
-		case !there:
+		case !f.has(limit.counter):
 		case names == nil || blocks < fewest:
 			fewest, names = blocks, []string{limit.name}
 		case blocks == fewest:

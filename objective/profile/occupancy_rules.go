@@ -18,16 +18,11 @@ var occupancyRules = []Rule{
 		Meaning: "The grid is smaller than the device: multiprocessors get no block, or fewer than fit.",
 		Try:     "Smaller blocks of work, a split of the longest loop over blocks, or several problems in one launch.",
 		Reason:  "with all places taken the empty ones are gone", Source: guide + ", launch statistics", Counter: waves,
+		needs: []string{waves, gridSize, smCount},
 		lost: func(f Facts) (float64, string, bool) {
-			n, there := f.get(waves)
-			blocks, also := f.get(gridSize)
-			all, known := f.get(smCount)
-			busy := f.most(smBusy, memoryBusy, l2Busy, l1Busy)
-			if !there || !also || !known || n >= 1 || busy >= busyEnough {
-				return 0, "", false
-			}
-			return 1 - max(n, busy),
-				fmt.Sprintf("%.0f blocks for %.0f multiprocessors take %s of the places", blocks, all, page.WholePercent(n)), true
+			n, busy := f.get(waves), f.most(smBusy, memoryBusy, l2Busy, l1Busy)
+			return 1 - max(n, busy), fmt.Sprintf("%.0f blocks for %.0f multiprocessors take %s of the places",
+				f.get(gridSize), f.get(smCount), page.WholePercent(n)), n < 1 && busy < busyEnough
 		},
 	},
 	{
@@ -40,13 +35,11 @@ var occupancyRules = []Rule{
 		lost: func(f Facts) (float64, string, bool) {
 			share, there := f.tail()
 			n, _ := f.wavesOf()
-			if !there || n < 1 {
-				return 0, "", false
-			}
 			if idle, measured := f.uneven(); measured {
 				share = min(share, idle) // blocks of different lengths fill each other's gaps
 			}
-			return share, fmt.Sprintf("%.3g waves, so that %s of the device's time is empty", n, page.WholePercent(share)), true
+			return share, fmt.Sprintf("%.3g waves, so that %s of the device's time is empty", n, page.WholePercent(share)),
+				there && n >= 1
 		},
 	},
 	{
@@ -57,12 +50,8 @@ var occupancyRules = []Rule{
 		lost: func(f Facts) (float64, string, bool) {
 			idle, there := f.uneven()
 			empty, _ := f.tail()
-			blocks, _ := f.get(gridSize)
-			all, _ := f.get(smCount)
-			if !there || idle <= empty || blocks < all {
-				return 0, "", false
-			}
-			return idle - empty, fmt.Sprintf("multiprocessors are idle %s of the time on average", page.WholePercent(idle)), true
+			return idle - empty, fmt.Sprintf("multiprocessors are idle %s of the time on average", page.WholePercent(idle)),
+				there && idle > empty && f.get(gridSize) >= f.get(smCount)
 		},
 	},
 	{
@@ -71,19 +60,16 @@ var occupancyRules = []Rule{
 		Try: "More work a thread (several elements, 16 bytes a load), larger blocks, or as many blocks as fit that take " +
 			"work in turns.",
 		Reason: "with all places taken the empty ones are gone", Source: guide + ", occupancy", Counter: warpsActive,
+		needs: []string{warpsActive, cyclesMean, smCount},
 		lost: func(f Facts) (float64, string, bool) {
-			resident, there := f.get(warpsActive)
-			share, _ := f.share(occupancyShare)
-			most, also := f.share(occupancyMost)
-			life, known := f.warpLife()
+			share, most, resident := f.share(occupancyShare), f.share(occupancyMost), f.get(warpsActive)
+			warps := f.get(gridSize) * math.Ceil(f.get(blockSize)/32)
+			life := resident * f.get(cyclesMean) * f.get(smCount) / warps // of a warp on average, in cycles
 			n, _ := f.wavesOf()
 			busy := f.busiest()
-			if !there || !also || !known || most <= 0 || n < 1 || life >= shortLife || busy >= busyEnough {
-				return 0, "", false
-			}
 			return 1 - max(share/most, busy),
 				fmt.Sprintf("a warp lives for %.0f cycles, and %.1f warps are resident where %.0f fit", life, resident,
-					resident*most/share), true
+					resident*most/share), most > 0 && n >= 1 && warps > 0 && life < shortLife && busy < busyEnough
 		},
 	},
 	{
@@ -93,25 +79,10 @@ var occupancyRules = []Rule{
 			"shared memory (smaller tiles, fewer stages), more threads a block; or more independent work in each warp: " +
 			"overlap copies with arithmetic, unroll.",
 		Reason: "if all waiting were hidden, the busiest part would be the limit", Source: guide + ", occupancy",
-		Counter: occupancyMost,
+		Counter: occupancyMost, needs: []string{occupancyMost},
 		lost: func(f Facts) (float64, string, bool) {
-			most, there := f.share(occupancyMost)
 			busy := f.busiest()
-			if !there || busy >= busyEnough {
-				return 0, "", false
-			}
-			return 1 - max(most, busy), f.Occupancy(), true
+			return 1 - max(f.share(occupancyMost), busy), f.Occupancy(), busy < busyEnough
 		},
 	},
-}
-
-// warpLife is how many cycles a warp is resident on average.
-func (f Facts) warpLife() (float64, bool) {
-	resident, there := f.get(warpsActive)
-	cycles, also := f.get(cyclesMean)
-	all, known := f.get(smCount)
-	blocks, _ := f.get(gridSize)
-	threads, _ := f.get(blockSize)
-	warps := blocks * math.Ceil(threads/32)
-	return resident * cycles * all / max(warps, 1), there && also && known && warps > 0
 }

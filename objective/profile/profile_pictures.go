@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/plot"
 )
@@ -15,13 +16,9 @@ type Shown struct {
 
 // Pictures draws launches beside each other: the roofline, how full and busy the device is, and what warps spend their
 // time at. What nobody knows is left out.
-func Pictures(launches ...Shown) (all []plot.Picture) {
-	for _, picture := range []plot.Picture{rooflinePicture(launches), busyPicture(launches), stallPicture(launches)} {
-		if picture.Width > 0 {
-			all = append(all, picture)
-		}
-	}
-	return all
+func Pictures(launches ...Shown) []plot.Picture {
+	all := []plot.Picture{rooflinePicture(launches), busyPicture(launches), stallPicture(launches)}
+	return collect.Where(all, func(picture plot.Picture) bool { return picture.Width > 0 })
 }
 
 // Sheet is a profile on one page: its pictures, and what to try first.
@@ -96,7 +93,7 @@ func busyPicture(launches []Shown) plot.Picture {
 		{"L1 cache and shared memory", l1Busy},
 	} {
 		for i, l := range launches {
-			share, known := l.share(part.counter)
+			share, known := l.share(part.counter), l.has(part.counter)
 			if r := l.Resources; !known && part.counter == occupancyShare && r != nil && r.Occupancy != nil {
 				share, known = r.Occupancy.Share(), true
 			}

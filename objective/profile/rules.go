@@ -20,11 +20,24 @@ type Rule struct {
 	// Source is who says so, Counter what decides: without it the rule says nothing.
 	Source  string `json:"source"`
 	Counter string `json:"counter"`
+	// needs are the counters that lost cannot do without.
+	needs []string
 	// lost returns the share of the time that would be saved if the loss were gone, and what was
 	// seen, in words. A share below 0 is not known. It is not ok where the rule does not apply.
 	lost func(Facts) (share float64, seen string, ok bool)
 	// symptom says that the rule names what is busy or what is waited for, and no fault that a reader can remove.
 	symptom bool
+}
+
+// apply is lost, or nothing where a counter is missing or the rule does not apply.
+func (r Rule) apply(f Facts) (share float64, seen string, ok bool) {
+	if f.has(r.needs...) {
+		share, seen, ok = r.lost(f)
+	}
+	if !ok {
+		return 0, "", false
+	}
+	return share, seen, true
 }
 
 const (
@@ -53,7 +66,7 @@ var trafficRules = []Rule{
 			"launch bound that allows more registers.",
 		Reason: withoutLocal, Source: guide + ", local memory", Counter: sectorsLocal,
 		lost: func(f Facts) (float64, string, bool) {
-			if _, counted := f.get(sectorsLocal); counted {
+			if f.has(sectorsLocal) {
 				return f.localMemory(!f.localArrays())
 			}
 			if f.Resources == nil || f.Resources.SpillStores+f.Resources.SpillLoads == 0 {
@@ -77,17 +90,13 @@ var trafficRules = []Rule{
 		Try: "Pad the rows of tiles by one element (or 16 bytes), swizzle the columns, or let neighboring lanes take " +
 			"neighboring words.",
 		Reason: "without conflicts the repeated passes are gone", Source: practices + ", shared memory and memory banks",
-		Counter: sharedIdeal,
+		Counter: sharedIdeal, needs: []string{sharedPasses, sharedIdeal},
 		lost: func(f Facts) (float64, string, bool) {
-			passes, there := f.get(sharedPasses)
-			ideal, also := f.get(sharedIdeal)
-			if !there || !also || passes <= 0 {
-				return 0, "", false
-			}
+			passes, ideal := f.get(sharedPasses), f.get(sharedIdeal)
 			share := max(0, 1-(ideal+f.repeatedAtomics())/passes)
 			return f.saved(share, l1Busy, memoryBusy, l2Busy),
 				fmt.Sprintf("%s of the passes over shared memory are repeats (%s where %s would do)", page.WholePercent(share),
-					amount(passes, ""), amount(ideal, "")), true
+					amount(passes, ""), amount(ideal, "")), passes > 0
 		},
 	},
 	{
@@ -99,15 +108,12 @@ var trafficRules = []Rule{
 		Source:  practices + ", coalesced access to global memory",
 		Counter: sectorsIdeal,
 		lost: func(f Facts) (float64, string, bool) {
-			if f.levels() == nil {
-				return 0, "", false
-			}
 			at, lost := f.costliest(func(l level) float64 { return l.vain })
 			seen := fmt.Sprintf("%s of the traffic to %s is in vain", page.WholePercent(at.vain), at.name)
-			if bytes, there := f.get(bytesPerSector); there && bytes > 0 {
+			if bytes := f.get(bytesPerSector); bytes > 0 {
 				seen += fmt.Sprintf(", %.3g of 32 bytes of a loaded sector are used", bytes)
 			}
-			return lost, seen, true
+			return lost, seen, f.levels() != nil
 		},
 	},
 	{
@@ -118,9 +124,8 @@ var trafficRules = []Rule{
 		Reason: "with the same bytes the memory's peak is the limit", Source: "Williams et al., Roofline, 2009",
 		Counter: memoryBusy, symptom: true,
 		lost: func(f Facts) (float64, string, bool) {
-			busy, there := f.share(memoryBusy)
-			return 1 - busy, fmt.Sprintf("the memory is busy %s of the time", page.WholePercent(busy)),
-				there && busy >= busyEnough
+			busy := f.share(memoryBusy)
+			return 1 - busy, fmt.Sprintf("the memory is busy %s of the time", page.WholePercent(busy)), busy >= busyEnough
 		},
 	},
 	{
@@ -128,11 +133,10 @@ var trafficRules = []Rule{
 		Meaning: "The same data goes to and from memory several times.",
 		Try:     "Larger tiles, an order of blocks that shares data in L2, or keeping it in shared memory.",
 		Reason:  "with each byte moved once the rest of the traffic is gone", Source: "Williams et al., Roofline, 2009",
-		Counter: bytesRead,
+		Counter: bytesRead, needs: []string{bytesRead, bytesWritten},
 		lost: func(f Facts) (float64, string, bool) {
-			moved, there := f.traffic()
-			busy, also := f.share(memoryBusy)
-			if !there || !also || f.Bytes <= 0 || moved <= f.Bytes || busy < 0.3 {
+			moved, _ := f.traffic()
+			if f.Bytes <= 0 || moved <= f.Bytes || f.share(memoryBusy) < 0.3 {
 				return 0, "", false
 			}
 			// What other rules explain is not read again.
@@ -174,13 +178,9 @@ var trafficRules = []Rule{
 		Try: "pawl doctor shows limits and throttling; a kernel that draws less power (fewer wasted instructions and " +
 			"bytes) keeps its clock.",
 		Reason: "what depends on the clock would be faster by as much", Source: "NVIDIA NVML, clocks and their limits",
-		Counter: clock, symptom: true,
+		Counter: clock, needs: []string{clock, clockMost}, symptom: true,
 		lost: func(f Facts) (float64, string, bool) {
-			now, there := f.get(clock)
-			most, also := f.get(clockMost)
-			if !there || !also || most <= 0 {
-				return 0, "", false
-			}
+			now, most := f.get(clock), f.get(clockMost)
 			share := max(0, 1-now/(1e3*most))
 			return share * max(f.most(smBusy, l1Busy, l2Busy), 0.5), fmt.Sprintf("%.0f of %.0f MHz", now/1e6, most/1e3),
 				share >= applies
@@ -202,17 +202,16 @@ var trafficRules = []Rule{
 // busyCache is the rule of a cache that is the limit.
 func busyCache(counter, name, hits string) func(Facts) (float64, string, bool) {
 	return func(f Facts) (float64, string, bool) {
-		busy, there := f.share(counter)
+		busy := f.share(counter)
 		return 1 - busy,
 			fmt.Sprintf("%s is busy %s of the time, its hits are %s", name, page.WholePercent(busy), f.percent(hits)),
-			there && busy >= busyEnough && busy > f.most(memoryBusy, smBusy)
+			busy >= busyEnough && busy > f.most(memoryBusy, smBusy)
 	}
 }
 
 func (f Facts) percent(name string) string {
-	value, there := f.share(name)
-	if !there {
+	if !f.has(name) {
 		return page.Unknown
 	}
-	return page.WholePercent(value)
+	return page.WholePercent(f.share(name))
 }

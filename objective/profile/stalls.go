@@ -57,7 +57,7 @@ func (f Facts) Stalls() []Stall {
 	var all []Stall
 	total := 0.0
 	for _, r := range stallReasons {
-		if value, there := f.get(fmt.Sprintf(stallCounter, r.reason)); there && value > 0 {
+		if value := f.get(fmt.Sprintf(stallCounter, r.reason)); value > 0 {
 			all, total = append(all, Stall{r.reason, value, r.meaning}), total+value
 		}
 	}
@@ -91,18 +91,16 @@ func stallRules() []Rule {
 			Meaning: "Warps wait for " + r.meaning + ".", Try: r.try,
 			Reason:  "without this wait its share of the cycles in which nothing is issued is gone",
 			Source:  guide + ", warp stall reasons",
-			Counter: fmt.Sprintf(stallCounter, r.reason), symptom: !cause,
+			Counter: fmt.Sprintf(stallCounter, r.reason), needs: []string{issueBusy}, symptom: !cause,
 			lost: func(f Facts) (float64, string, bool) {
-				issue, there := f.share(issueBusy)
-				if !there || !cause && max(f.busiest(), issue) >= busyEnough {
-					return 0, "", false
-				}
+				issue := f.share(issueBusy)
 				stalls := f.Stalls()
 				share := StallShare(stalls, r.reason)
 				// Where nothing is issued, no warp is ready.
 				waiting := 1 - StallShare(stalls, "selected") - StallShare(stalls, "not_selected")
 				return share / max(waiting, share, 0.01) * (1 - max(issue, f.busyBeside(""))),
-					fmt.Sprintf("%s of the warps' time", page.WholePercent(share)), true
+					fmt.Sprintf("%s of the warps' time", page.WholePercent(share)),
+					cause || max(f.busiest(), issue) < busyEnough
 			},
 		})
 	}

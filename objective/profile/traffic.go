@@ -21,16 +21,14 @@ type level struct {
 // may find it there, and then L2 has not been asked twice. Memory is worse off than L2, which
 // fetches sectors in pairs: one of the two may be of no use to anybody.
 func (f Facts) levels() []level {
-	sectors, there := f.get(sectorsGlobal)
-	ideal, also := f.get(sectorsIdeal)
-	local, _ := f.get(sectorsLocal)
-	if !there || !also || sectors+local <= 0 {
+	sectors, ideal, local := f.get(sectorsGlobal), f.get(sectorsIdeal), f.get(sectorsLocal)
+	if !f.has(sectorsGlobal, sectorsIdeal) || sectors+local <= 0 {
 		return nil
 	}
 	excess := max(0, sectors-ideal)
 	l1 := level{"L1", l1Busy, local / (sectors + local), excess / (sectors + local)}
 	l2, memory := level{"L2", l2Busy, l1.local, l1.vain}, level{"memory", memoryBusy, l1.local, l1.vain}
-	if asked, there := f.get(sectorsAsked); there && asked > 0 {
+	if asked := f.get(sectorsAsked); asked > 0 {
 		reached := min(max(0, asked-sectors), local)
 		vain := min(max(0, asked-reached-ideal), excess)
 		pairs := f.unasked()
@@ -46,12 +44,10 @@ func (f Facts) levels() []level {
 
 // unasked is how many sectors L2 fetches from memory although no load has asked for them.
 func (f Facts) unasked() float64 {
-	fetched, there := f.get(sectorsFetched)
-	read, also := f.get(sectorsRead)
-	if !there || !also {
+	if !f.has(sectorsRead) {
 		return 0
 	}
-	return max(0, fetched-read)
+	return max(0, f.get(sectorsFetched)-f.get(sectorsRead))
 }
 
 // costliest returns the level at which a share of the traffic costs most, and the share of the
@@ -62,8 +58,7 @@ func (f Facts) costliest(share func(level) float64) (at level, lost float64) {
 		if saved := f.saved(share(l), l.busy); i == 0 || saved > lost {
 			at, lost = l, saved
 		}
-		busy, _ := f.share(l.busy)
-		left = max(left, busy*(1-share(l)))
+		left = max(left, f.share(l.busy)*(1-share(l)))
 	}
 	return at, min(lost, 1-left)
 }
@@ -77,7 +72,7 @@ const nearly = 0.8
 // none is, no more is gone than the time in which it is busy. The arithmetic and what else is done
 // takes as long as before.
 func (f Facts) saved(share float64, part string, rest ...string) float64 {
-	busy, _ := f.share(part)
+	busy := f.share(part)
 	if top := f.most(smBusy, memoryBusy, l2Busy, l1Busy); top >= busyEnough {
 		if busy < nearly*top {
 			return 0
@@ -89,17 +84,12 @@ func (f Facts) saved(share float64, part string, rest ...string) float64 {
 
 // localArrays says that most of the local memory is no spill of the compiler's.
 func (f Facts) localArrays() bool {
-	spills, counted := f.get(spilled)
-	loads, _ := f.get(localLoads)
-	stores, _ := f.get(localStores)
-	return counted && spills < (loads+stores)/2
+	return f.has(spilled) && f.get(spilled) < (f.get(localLoads)+f.get(localStores))/2
 }
 
 // localMemory is what local memory costs, if it is there for the reason that a rule is about.
 func (f Facts) localMemory(mine bool) (float64, string, bool) {
-	if local, _ := f.get(sectorsLocal); local <= 0 || !mine {
-		return 0, "", false
-	}
 	at, lost := f.costliest(func(l level) float64 { return l.local })
-	return lost, fmt.Sprintf("%s of the traffic to %s is local memory", page.WholePercent(at.local), at.name), true
+	return lost, fmt.Sprintf("%s of the traffic to %s is local memory", page.WholePercent(at.local), at.name),
+		mine && f.get(sectorsLocal) > 0
 }

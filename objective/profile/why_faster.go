@@ -85,16 +85,16 @@ func otherWork(work, time float64) string {
 // lostCauses are the losses that have become smaller or larger, each by the rule that knows it.
 func lostCauses(before, after Facts) (causes []cause) {
 	for _, rule := range Rules {
-		a, seenBefore, ok := rule.lost(before)
-		b, seenAfter, also := rule.lost(after)
+		a, seenBefore, ok := rule.apply(before)
+		b, seenAfter, also := rule.apply(after)
 		if a < 0 || b < 0 || !ok && !also {
 			continue
 		}
 		if !ok {
-			a, seenBefore = 0, "none of that"
+			seenBefore = "none of that"
 		}
 		if !also {
-			b, seenAfter = 0, "none of that"
+			seenAfter = "none of that"
 		}
 		if math.Max(a, b) < applies {
 			continue
@@ -113,25 +113,20 @@ func lostCauses(before, after Facts) (causes []cause) {
 
 // workCauses are amounts of work that have become smaller or larger.
 func workCauses(before, after Facts) (causes []cause) {
-	counter := func(name string) func(Facts) (float64, bool) {
-		return func(f Facts) (float64, bool) { return f.get(name) }
-	}
 	slower := before
 	if after.seconds() > before.seconds() {
 		slower = after
 	}
-	amounts := []struct {
-		what, unit string
-		of         func(Facts) (float64, bool)
-		busy       float64 // how busy the slower one keeps the part that does it
+	for _, w := range []struct {
+		figure
+		busy float64 // how busy the slower one keeps the part that does it
 	}{
-		{"bytes to and from memory", "byte", Facts.traffic, slower.most(memoryBusy)},
-		{"instructions", "", counter(instructions), slower.most(smBusy, issueBusy)},
-		{"passes over shared memory", "", counter(sharedPasses), slower.most(wavefrontsBusy, l1Busy)},
-	}
-	for _, w := range amounts {
-		a, there := w.of(before)
-		b, also := w.of(after)
+		{figure{name: "bytes to and from memory", unit: "byte", of: Facts.traffic}, slower.most(memoryBusy)},
+		{figure{name: "instructions", counter: instructions}, slower.most(smBusy, issueBusy)},
+		{figure{name: "passes over shared memory", counter: sharedPasses}, slower.most(wavefrontsBusy, l1Busy)},
+	} {
+		a, there := w.value(before)
+		b, also := w.value(after)
 		if !there || !also || a <= 0 || b <= 0 {
 			continue
 		}
@@ -142,7 +137,7 @@ func workCauses(before, after Facts) (causes []cause) {
 		share := math.Abs(b/a - 1)
 		causes = append(causes,
 			cause{math.Log(a/b) * w.busy, false,
-				fmt.Sprintf("%s %s %s (%s → %s)", page.WholePercent(share), word, w.what, amount(a, w.unit), amount(b, w.unit))})
+				fmt.Sprintf("%s %s %s (%s → %s)", page.WholePercent(share), word, w.name, amount(a, w.unit), amount(b, w.unit))})
 	}
 	return causes
 }
@@ -154,19 +149,10 @@ func figureCauses(before, after Facts, profiled bool) (causes []cause) {
 	if profiled {
 		return nil
 	}
-	for _, order := range []struct {
-		name string
-		more float64 // the direction of the time when it grows: 1 slower, -1 faster
-	}{
-		{"bytes spilled a thread", 1}, {"warps that fit", -1},
-	} {
-		for _, figure := range compiled {
-			change, ok := figure.change(before, after)
-			if !ok || figure.name != order.name {
-				continue
-			}
+	for _, figure := range compiled {
+		if change, ok := figure.change(before, after); ok && figure.slows != 0 {
 			grown := math.Copysign(change.size, change.After-change.Before)
-			causes = append(causes, cause{-order.more * grown * 100, false,
+			causes = append(causes, cause{-figure.slows * grown * 100, false,
 				fmt.Sprintf("by what the compiler says, %s: %s", change.Name, change.Text)})
 		}
 	}
