@@ -2,8 +2,9 @@ package driver
 
 import (
 	"fmt"
-	"strings"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // Device is a GPU as the driver numbers them.
@@ -99,13 +100,9 @@ func (d Device) identify(a *Attributes) error {
 	if err := l.do("cuDeviceTotalMem_v2", uintptr(unsafe.Pointer(&memory)), uintptr(d.ordinal)); err != nil {
 		return err
 	}
-	a.Name, a.Bus, a.UUID, a.Memory = untilZero(name[:]), untilZero(bus[:]), uuidText(uuid), int64(memory)
+	a.Name, a.Bus = unix.ByteSliceToString(name[:]), unix.ByteSliceToString(bus[:])
+	a.UUID, a.Memory = uuidText(uuid), int64(memory)
 	return nil
-}
-
-func untilZero(text []byte) string {
-	before, _, _ := strings.Cut(string(text), "\x00")
-	return before
 }
 
 // uuidText writes a UUID as nvidia-smi and CUDA_VISIBLE_DEVICES do.

@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
 )
 
 // ErrNoDriver says that there is no usable driver. The text of the error that
@@ -144,20 +145,10 @@ func (l *Library) failure(call string, code Code) *Error {
 }
 
 func (l *Library) text(function string, code Code) string {
-	var text uintptr
+	var text *byte // the driver's own
 	if status, _, _ := purego.SyscallN(l.functions[function], uintptr(code),
-		uintptr(unsafe.Pointer(&text))); status != 0 || text == 0 {
+		uintptr(unsafe.Pointer(&text))); status != 0 {
 		return ""
 	}
-	return goString(text)
-}
-
-// goString copies a C string that the driver owns.
-func goString(address uintptr) string {
-	start := *(*unsafe.Pointer)(unsafe.Pointer(&address))
-	n := 0
-	for *(*byte)(unsafe.Add(start, n)) != 0 {
-		n++
-	}
-	return string(unsafe.Slice((*byte)(start), n))
+	return unix.BytePtrToString(text)
 }

@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Code is a result of the driver, CUresult.
@@ -62,9 +63,5 @@ func CodeOf(err error) Code {
 
 // WrongBinary reports whether a module was refused because of how it was built.
 func WrongBinary(err error) bool {
-	switch CodeOf(err) {
-	case invalidImage, noBinaryForGPU, invalidPTX, unsupportedPTX:
-		return true
-	}
-	return false
+	return slices.Contains([]Code{invalidImage, noBinaryForGPU, invalidPTX, unsupportedPTX}, CodeOf(err))
 }

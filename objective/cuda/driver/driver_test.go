@@ -440,7 +440,4 @@ func TestCodes(t *testing.T) {
 		WrongBinary(&Error{Code: IllegalAddress}) {
 		t.Error("what is no code has one")
 	}
-	if untilZero([]byte("text\x00rest")) != "text" || untilZero([]byte("all")) != "all" {
-		t.Error("a text does not end at its zero")
-	}
 }

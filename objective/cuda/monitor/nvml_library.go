@@ -1,7 +1,5 @@
 package monitor
 
-import "bytes"
-
 // libraryName is the management library, as the driver installs it.
 const libraryName = "libnvidia-ml.so.1"
 
@@ -107,10 +105,4 @@ func knownMemory(bytes uint64) uint64 {
 		return 0
 	}
 	return bytes
-}
-
-// terminated is the text before the first zero byte.
-func terminated(text []byte) string {
-	before, _, _ := bytes.Cut(text, []byte{0})
-	return string(before)
 }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
 
 	"pawl/internal/collect"
 )
@@ -85,7 +86,7 @@ func (d *dynamic) versions() (driver string, cuda int, err error) {
 	}
 	var version int32
 	err = d.call(cudaVersionName, uintptr(unsafe.Pointer(&version)))
-	return terminated(text[:]), int(version), err
+	return unix.ByteSliceToString(text[:]), int(version), err
 }
 
 func (d *dynamic) count() (int, error) {
@@ -150,7 +151,7 @@ func (d *dynamicDevice) structTemperature() (uint64, error) {
 func (d *dynamicDevice) text(wanted quantity) (string, error) {
 	var text [96]byte
 	err := d.call(queries[wanted].names, d.handle, uintptr(unsafe.Pointer(&text)), unsafe.Sizeof(text))
-	return terminated(text[:]), err
+	return unix.ByteSliceToString(text[:]), err
 }
 
 func (d *dynamicDevice) processes() ([]Process, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -256,10 +257,8 @@ func TestNoLibrary(t *testing.T) {
 func (r *Reasons) UnmarshalText(text []byte) error {
 	*r = 0
 	for name := range strings.SplitSeq(string(text), ", ") {
-		for _, known := range reasonNames {
-			if known.name == name {
-				*r |= known.reason
-			}
+		if bit := slices.Index(reasonNames, name); bit >= 0 {
+			*r |= 1 << bit
 		}
 		if bits, unknown := strings.CutPrefix(name, "unknown reason "); unknown {
 			value, err := strconv.ParseUint(bits, 0, 64)

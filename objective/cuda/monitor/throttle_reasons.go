@@ -11,15 +11,15 @@ type Reasons uint64
 
 // The reasons, with the driver's own bits.
 const (
-	Idle               Reasons = 1 << 0
-	ApplicationsClock  Reasons = 1 << 1
-	SoftwarePowerCap   Reasons = 1 << 2
-	HardwareSlowdown   Reasons = 1 << 3
-	SyncBoost          Reasons = 1 << 4
-	SoftwareThermal    Reasons = 1 << 5
-	HardwareThermal    Reasons = 1 << 6
-	HardwarePowerBrake Reasons = 1 << 7
-	DisplayClock       Reasons = 1 << 8
+	Idle Reasons = 1 << iota
+	ApplicationsClock
+	SoftwarePowerCap
+	HardwareSlowdown
+	SyncBoost
+	SoftwareThermal
+	HardwareThermal
+	HardwarePowerBrake
+	DisplayClock
 )
 
 // throttling is what lowers the clock of a kernel while it runs. Idle means that
@@ -29,19 +29,10 @@ const (
 // a newer driver adds is named but not counted: if it matters, the clock shows it.
 const throttling = HardwareSlowdown | SoftwareThermal | HardwareThermal | HardwarePowerBrake
 
-var reasonNames = []struct {
-	reason Reasons
-	name   string
-}{
-	{Idle, "idle"},
-	{ApplicationsClock, "applications clock setting"},
-	{SoftwarePowerCap, "software power cap"},
-	{HardwareSlowdown, "hardware slowdown"},
-	{SyncBoost, "sync boost"},
-	{SoftwareThermal, "software thermal slowdown"},
-	{HardwareThermal, "hardware thermal slowdown"},
-	{HardwarePowerBrake, "hardware power brake"},
-	{DisplayClock, "display clock setting"},
+// reasonNames are those of the bits, from the lowest.
+var reasonNames = []string{
+	"idle", "applications clock setting", "software power cap", "hardware slowdown", "sync boost",
+	"software thermal slowdown", "hardware thermal slowdown", "hardware power brake", "display clock setting",
 }
 
 // Throttled reports whether something slows the GPU down.
@@ -50,10 +41,10 @@ func (r Reasons) Throttled() bool { return r&throttling != 0 }
 // String lists the reasons in words; it is empty where there is none.
 func (r Reasons) String() string {
 	var names []string
-	for _, known := range reasonNames {
-		if r&known.reason != 0 {
-			names = append(names, known.name)
-			r &^= known.reason
+	for bit, name := range reasonNames {
+		if r&(1<<bit) != 0 {
+			names = append(names, name)
+			r &^= 1 << bit
 		}
 	}
 	if r != 0 {
