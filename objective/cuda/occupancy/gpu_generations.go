@@ -2,7 +2,7 @@ package occupancy
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"pawl/internal/collect"
@@ -52,13 +52,10 @@ var architectures = []Architecture{
 
 // Find returns the architecture of a name such as sm_90 or sm_90a.
 func Find(name string) (Architecture, error) {
-	number, isName := strings.CutPrefix(strings.TrimRight(name, "af"), "sm_")
-	if value, err := strconv.Atoi(number); isName && err == nil {
-		if a, known := Of(value/10, value%10); known {
-			return a, nil
-		}
-	}
 	known := collect.Each(architectures, func(a Architecture) string { return fmt.Sprintf("sm_%d%d", a.Major, a.Minor) })
+	if at := slices.Index(known, strings.TrimRight(name, "af")); at >= 0 {
+		return architectures[at], nil
+	}
 	return Architecture{}, fmt.Errorf("no architecture %q; known without a GPU are %s", name, strings.Join(known, ", "))
 }
 
