@@ -67,7 +67,7 @@ type Backend struct {
 	dir      string      // of the sources
 	support  nvcc.Module // the compiled support code
 	gpus     []driver.Attributes
-	locks    map[string]gpuLock
+	locks    string // the folder of locks on GPUs
 	facts    objective.Facts
 
 	free chan driver.Attributes
@@ -90,13 +90,12 @@ func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Opt
 	b := &Backend{
 		kernel: k, workload: w, options: options, gpus: gpus,
 		limits:   NewLimits(k, w, gpus[0]),
-		compiler: nvcc.New(options.Tool, nvcc.Options{Cache: options.Cache, Timeout: options.CompileTimeout}),
-		locks:    map[string]gpuLock{},
+		compiler: &nvcc.Compiler{Tool: options.Tool, Cache: options.Cache, Timeout: options.CompileTimeout},
+		locks:    os.TempDir(),
 		free:     make(chan driver.Attributes, len(gpus)),
 	}
 	b.facts = b.describe()
 	for _, gpu := range gpus {
-		b.locks[gpu.UUID] = newGPULock(os.TempDir(), gpu.UUID)
 		b.free <- gpu
 	}
 	if err := b.limits.architecture(); err != nil {
@@ -298,7 +297,7 @@ func (b *Backend) Reserve(ctx context.Context, _ space.Point) (worker.Slot, erro
 	case <-ctx.Done():
 		return worker.Slot{}, context.Cause(ctx)
 	}
-	unlock, err := b.locks[gpu.UUID].take(ctx, func() {
+	unlock, err := lockGPU(ctx, b.locks, gpu.UUID, func() {
 		b.options.Notice("waiting for another pawl process that is using " + gpu.Name + " " + gpu.UUID)
 	})
 	if err != nil {
@@ -314,6 +313,16 @@ func (b *Backend) Reserve(ctx context.Context, _ space.Point) (worker.Slot, erro
 		},
 		Release: func() { unlock(); b.free <- gpu },
 	}, nil
+}
+
+// lockGPU keeps other pawl processes of this machine off a GPU. It is a lock on
+// a file named after the GPU, and it goes with the process, however that ends. Waiting is called once if it takes long.
+func lockGPU(ctx context.Context, folder, uuid string, waiting func()) (release func(), err error) {
+	file, err := page.Hold(ctx, filepath.Join(folder, "pawl-"+uuid+".lock"), waiting)
+	if err != nil {
+		return nil, fmt.Errorf("locking the GPU: %w", err)
+	}
+	return func() { file.Close() }, nil
 }
 
 // Recipe says how to compile a kernel for a workload with nvcc, whichever compiler

@@ -29,7 +29,7 @@ func TestGalleryCompilesForCUDA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler := nvcc.New(tool, nvcc.Options{Cache: kept})
+	compiler := &nvcc.Compiler{Tool: tool, Cache: kept}
 	manifests, err := filepath.Glob("../../docs/gallery/*/" + kernels.ManifestName)
 	if err != nil || len(manifests) == 0 {
 		t.Fatalf("no gallery: %v", err)

@@ -128,9 +128,7 @@ func newRig(t *testing.T, s settings) *rig {
 		nil {
 		t.Fatal(err)
 	}
-	for uuid := range r.backend.locks {
-		r.backend.locks[uuid] = newGPULock(r.locks, uuid)
-	}
+	r.backend.locks = r.locks
 	r.Evaluator = objective.NewEvaluator(k, r.workload, elsewhere{r}, s.options)
 	t.Cleanup(func() {
 		r.Close()

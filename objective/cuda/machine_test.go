@@ -62,8 +62,7 @@ func TestWaitingCanBeGivenUp(t *testing.T) {
 	if _, err := r.backend.Reserve(ctx, r.kernel.Default()); !errors.Is(err, reason) {
 		t.Errorf("inside a process: %v", err)
 	}
-	lock := newGPULock(r.locks, first.Device)
-	if _, err := lock.take(ctx, func() {}); !errors.Is(err, reason) {
+	if _, err := lockGPU(ctx, r.locks, first.Device, func() {}); !errors.Is(err, reason) {
 		t.Errorf("between processes: %v", err)
 	}
 }

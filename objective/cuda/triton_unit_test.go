@@ -42,7 +42,7 @@ func compileDefault(t *testing.T, tool *triton.Tool, k *kernels.Kernel, kept *ca
 		t.Fatal(err)
 	}
 	unit.Dir = k.Dir
-	module, err := nvcc.New(tool, nvcc.Options{Cache: kept}).Compile(t.Context(), unit)
+	module, err := (&nvcc.Compiler{Tool: tool, Cache: kept}).Compile(t.Context(), unit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func TestAttentionRefusesWhatItCannotAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := k.Materialise(c.options.Cache.Dir())
+	dir, err := k.Materialise(c.Cache.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}

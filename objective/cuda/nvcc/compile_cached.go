@@ -147,24 +147,13 @@ type Built struct {
 	Launch *TileLaunch
 }
 
-// Options configures a Compiler.
-type Options struct {
+// Compiler compiles units through a cache. It is safe for concurrent use.
+type Compiler struct {
+	Tool
 	// Cache keeps the cubins.
 	Cache *cache.Cache
 	// Timeout is how long one compilation may take. Zero means 2 minutes.
 	Timeout time.Duration
-}
-
-// Compiler compiles units through a cache. It is safe for concurrent use.
-type Compiler struct {
-	Tool
-	options Options
-}
-
-// New returns a compiler that uses a tool.
-func New(tool Tool, options Options) *Compiler {
-	options.Timeout = cmp.Or(options.Timeout, 2*time.Minute)
-	return &Compiler{tool, options}
 }
 
 // Compile returns the module of a unit. A *worker.Refusal means that this
@@ -176,7 +165,7 @@ func (c *Compiler) Compile(ctx context.Context, unit Unit) (Module, error) {
 		return Module{}, fmt.Errorf("compiling %s: %w", unit.Source, err)
 	}
 	for again := false; ; again = true {
-		entry, err := c.options.Cache.Get(key, func(path string) error { return c.create(ctx, unit, path) })
+		entry, err := c.Cache.Get(key, func(path string) error { return c.create(ctx, unit, path) })
 		if err != nil {
 			return Module{}, err
 		}
@@ -202,7 +191,7 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 		return fmt.Errorf("compile cache: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	built, err := c.Build(ctx, c.options.Timeout, unit, scratch, path)
+	built, err := c.Build(ctx, cmp.Or(c.Timeout, 2*time.Minute), unit, scratch, path)
 	if err != nil {
 		return worker.FullDisk(err)
 	}

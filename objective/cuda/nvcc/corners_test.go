@@ -126,7 +126,7 @@ func chooseCorners(c *corners, again bool) []space.Point {
 
 func materialised(t *testing.T, k *kernels.Kernel, c *Compiler) string {
 	t.Helper()
-	dir, err := k.Materialise(c.options.Cache.Dir())
+	dir, err := k.Materialise(c.Cache.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}

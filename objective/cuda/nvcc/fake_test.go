@@ -96,7 +96,7 @@ func TestNothingOfAHangingCompilerStays(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	c := newCompiler(t, fakeNVCC(t, "sleep 1000\n"))
-	c.options.Timeout = 50 * time.Millisecond
+	c.Timeout = 50 * time.Millisecond
 	if _, err := c.Compile(t.Context(), source(t, "")); !errors.Is(err, process.ErrTime) {
 		t.Errorf("got %v", err)
 	}

@@ -59,7 +59,7 @@ func newCompiler(t *testing.T, tool Tool) *Compiler {
 			t.Errorf("left behind in the cache: %v", left)
 		}
 	})
-	return New(tool, Options{Cache: c})
+	return &Compiler{Tool: tool, Cache: c}
 }
 
 func compileUnit(t *testing.T, c *Compiler, unit Unit) Module {
@@ -136,14 +136,14 @@ func TestArchitectureSpecificCode(t *testing.T) {
 func TestNothingOfARealCompilerStays(t *testing.T) {
 	withNVCC(t, func(t *testing.T, c *Compiler) {
 		for _, allowed := range []time.Duration{20 * time.Millisecond, 80 * time.Millisecond, 320 * time.Millisecond} {
-			c.options.Timeout = allowed
+			c.Timeout = allowed
 			_, err := c.Compile(t.Context(), Unit{Dir: "testdata/units", Source: "several.cu", Architecture: "sm_90"})
 			if err != nil && !errors.Is(err, process.ErrTime) {
 				t.Fatal(err)
 			}
 			commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 			for _, path := range commands {
-				if command, _ := os.ReadFile(path); strings.Contains(string(command), c.options.Cache.Dir()) {
+				if command, _ := os.ReadFile(path); strings.Contains(string(command), c.Cache.Dir()) {
 					t.Errorf("still running after %v: %q", allowed, command)
 				}
 			}

@@ -15,6 +15,9 @@ import (
 	"pawl/objective/worker"
 )
 
+// Relocatable is the flag for code that is linked with that of other units.
+const Relocatable = "-rdc=true"
+
 // Build runs nvcc. The defines go through a file, because nvcc splits -D at
 // commas and hands it to a shell, which executes what stands in $( ).
 func (t *Toolchain) Build(ctx context.Context, allowed time.Duration, unit Unit,
@@ -58,6 +61,25 @@ func (t *Toolchain) Build(ctx context.Context, allowed time.Duration, unit Unit,
 	}
 	built.Names, err = t.names(ctx, allowed, unit, scratch, output)
 	return built, err
+}
+
+// link compiles each source on its own and links them. It returns what ptxas said about every
+// one, and behind it what the linker did: it has the last word on a kernel's registers and
+// stack, because it knows what the kernel calls.
+func link(run func(arguments ...string) (string, error), flags, sources []string,
+	scratch, output string) (log string, err error) {
+	var parts []string
+	for i, source := range sources {
+		part := filepath.Join(scratch, fmt.Sprintf("unit%d.cubin", i))
+		said, err := run(slices.Concat([]string{Relocatable}, flags, []string{"-o", part, source})...)
+		if err != nil {
+			return "", err
+		}
+		log += said
+		parts = append(parts, part)
+	}
+	said, err := run(slices.Concat([]string{"-dlink", "-Xnvlink", "-v", "-o", output}, parts)...)
+	return log + said, err
 }
 
 // run runs nvcc in the folder of a unit and returns what it printed. Its own failure (an option or an architecture that

@@ -17,7 +17,7 @@ func BenchmarkWarmCompile(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := New(tool, Options{Cache: kept})
+	c := &Compiler{Tool: tool, Cache: kept}
 	unit := Unit{Dir: "testdata/units", Source: "several.cu", Architecture: "sm_90"}
 	if _, err := c.Compile(b.Context(), unit); err != nil {
 		b.Fatal(err)

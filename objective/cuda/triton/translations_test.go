@@ -35,7 +35,7 @@ func TestPointsShareATranslation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compiler := nvcc.New(with, nvcc.Options{Cache: kept})
+			compiler := &nvcc.Compiler{Tool: with, Cache: kept}
 			constants := map[string]any{"BLOCK": 1024, "num_warps": warps}
 			module, err := compiler.Compile(t.Context(), unit(dir, entry, three[:3], constants))
 			if err != nil {

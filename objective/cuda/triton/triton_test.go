@@ -115,7 +115,7 @@ func TestCompilesUnderDecorators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compiler := nvcc.New(tool, nvcc.Options{Cache: kept})
+		compiler := &nvcc.Compiler{Tool: tool, Cache: kept}
 		dir := folder(t, map[string]string{"kernel.py": source, "helper.py": helper})
 		constants := map[string]any{"BLOCK": 128, "NUM_WARPS": 2, "GRID": 7, "bias": "None"}
 		module, err := compiler.Compile(t.Context(), unit(dir, "scale", three, constants))
