@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
 	"pawl/objective/cuda/driver"
@@ -193,18 +194,10 @@ func (n *inspection) readAll() error {
 
 // verdict is what timed launches did wrong, or nil.
 func (n *inspection) verdict() *worker.Fault {
-	if wrong := n.wrong(); wrong != "" && n.damage == nil {
-		return &worker.Fault{Kind: worker.WrongWhenTimed, Detail: wrong}
+	c, wrong := collect.First(n.comparisons, func(c worker.Comparison) bool { return c.Bad > 0 })
+	if n.damage != nil || !wrong {
+		return n.damage
 	}
-	return n.damage
-}
-
-// wrong says which output is wrong, or nothing.
-func (n *inspection) wrong() string {
-	for _, c := range n.comparisons {
-		if c.Bad > 0 {
-			return fmt.Sprintf("%d of %d elements of %s", c.Bad, c.Total, c.Argument)
-		}
-	}
-	return ""
+	detail := fmt.Sprintf("%d of %d elements of %s", c.Bad, c.Total, c.Argument)
+	return &worker.Fault{Kind: worker.WrongWhenTimed, Detail: detail}
 }

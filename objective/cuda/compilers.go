@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/cuda/triton"
@@ -33,11 +34,9 @@ var compilers = []compiler{
 // compilerFor returns the compiler that was asked for, or the default, among those that read
 // the kernel's source; where none says that it does, among all. The kernel may be nil.
 func compilerFor(k *kernels.Kernel, asked string) compiler {
-	reading := compilers
-	if k != nil {
-		suffix := strings.ToLower(path.Ext(k.Source))
-		reading = slices.DeleteFunc(slices.Clone(compilers), func(c compiler) bool { return c.reads != suffix })
-	}
+	reading := collect.Where(compilers, func(c compiler) bool {
+		return k != nil && c.reads == strings.ToLower(path.Ext(k.Source))
+	})
 	if len(reading) == 0 {
 		reading = compilers
 	}

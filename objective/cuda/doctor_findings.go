@@ -22,13 +22,12 @@ func (i *installation) Probe(ctx context.Context) (findings []platform.Finding, 
 		findings = append(findings, platform.Finding{Name: fmt.Sprintf("GPU %d", n), Found: describeGPU(gpu), Details: gpu})
 	}
 	for _, c := range compilers {
+		found := ""
 		tool, missing := i.tool(ctx, c)
-		if missing != nil {
-			findings = append(findings, platform.NewFinding(c.title, "", missing))
-			continue
+		if missing == nil {
+			found, usable = tool.Version(), err == nil
 		}
-		findings = append(findings, platform.NewFinding(c.title, tool.Version(), nil))
-		usable = err == nil
+		findings = append(findings, platform.NewFinding(c.title, found, missing))
 	}
 	findings = append(findings,
 		platform.FindProgram(ctx, "ncu", "install Nsight Compute to profile CUDA kernels"),

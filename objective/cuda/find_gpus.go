@@ -2,8 +2,8 @@ package cuda
 
 import (
 	"fmt"
-	"slices"
 
+	"pawl/internal/collect"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/cuda/occupancy"
@@ -62,7 +62,7 @@ func Imagine(name string) (GPUs, error) {
 // different models are not comparable, so one study uses one model.
 func (g GPUs) Alike() []driver.Attributes {
 	first := g.Devices[0]
-	return slices.DeleteFunc(slices.Clone(g.Devices), func(a driver.Attributes) bool {
-		return a.Name != first.Name || a.Major != first.Major || a.Minor != first.Minor
+	return collect.Where(g.Devices, func(a driver.Attributes) bool {
+		return a.Name == first.Name && a.Major == first.Major && a.Minor == first.Minor
 	})
 }

@@ -56,11 +56,7 @@ func (d *Device) dropGraph() {
 func (d *Device) capture(sets []set) (driver.Executable, error) {
 	executable, err := d.context.Capture(d.stream, func() error {
 		for _, set := range sets {
-			p, err := d.on.parameters(set)
-			if err != nil {
-				return err
-			}
-			if err := d.launch(p); err != nil {
+			if err := d.launchOn(set); err != nil {
 				return err
 			}
 		}

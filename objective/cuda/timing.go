@@ -267,11 +267,7 @@ func (d *Device) compareKnown(seen *inspection, buffers set, known content) erro
 		if err := d.poisonSets([]set{buffers}); err != nil {
 			return err
 		}
-		p, err := d.on.parameters(buffers)
-		if err != nil {
-			return err
-		}
-		if err := d.launch(p); err != nil {
+		if err := d.launchOn(buffers); err != nil {
 			return err
 		}
 		seen.queueComparisons(buffers)

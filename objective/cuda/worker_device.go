@@ -131,6 +131,15 @@ func unloadable(err error) error {
 	return &worker.Fault{Kind: worker.Unloadable, Detail: err.Error()}
 }
 
+// launchOn runs the loaded kernel on a set of buffers.
+func (d *Device) launchOn(buffers set) error {
+	p, err := d.on.parameters(buffers)
+	if err != nil {
+		return err
+	}
+	return d.launch(p)
+}
+
 // launch runs all steps of the loaded kernel.
 func (d *Device) launch(p *parameters) error {
 	for i, call := range d.loaded.Calls {
