@@ -25,11 +25,9 @@ func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.
 		fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
 	}
 	writeSymbols(&text, k, in, steps)
-	if in == languageCPlusPlus {
-		writePointers(&text, k.Arguments)
-	}
 	check := "_Static_assert"
 	if in == languageCPlusPlus {
+		writePointers(&text, k.Arguments)
 		check = "static_assert"
 	}
 	for _, step := range steps {

@@ -227,13 +227,34 @@ type piece struct {
 // compiler runs in the kernel's folder: what comes through its standard input
 // includes the files of the folder it runs in before all others.
 func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (cache.Entry, error) {
+	t := b.toolchain(linking(units))
+	common := slices.Concat([]string{"-iquote", b.dir}, b.kernel.IncludeFlags(), flags)
+	key := func() (*cache.Key, error) { return b.key(ctx, t, common, flags, units) }
+	return b.cached(ctx, key, func(path string) error {
+		arguments := slices.Concat(common, b.linking,
+			[]string{"-shared", independent, "-o", path, "-x", string(units[0].in), "-"})
+		for i, unit := range units[1:] {
+			file := filepath.Join(filepath.Dir(path), fmt.Sprintf("unit%d", i+1))
+			if err := os.WriteFile(file, unit.text, 0o600); err != nil {
+				return err
+			}
+			defer os.Remove(file)
+			arguments = append(arguments, "-x", string(unit.in), file)
+		}
+		arguments = append(append(arguments, "-x", "none"), libraries...)
+		_, err := t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), units[0].text, arguments...)
+		return err
+	})
+}
+
+// cached returns a file from the cache, or has it written on one core.
+func (b *Backend) cached(ctx context.Context, newKey func() (*cache.Key, error),
+	write func(path string) error) (cache.Entry, error) {
 	if err := b.cores.Acquire(ctx, 1); err != nil {
 		return cache.Entry{}, context.Cause(ctx)
 	}
 	defer b.cores.Release(1)
-	t := b.toolchain(linking(units))
-	common := slices.Concat([]string{"-iquote", b.dir}, b.kernel.IncludeFlags(), flags)
-	key, err := b.key(ctx, t, common, flags, units)
+	key, err := newKey()
 	if err != nil {
 		return cache.Entry{}, err
 	}
@@ -242,19 +263,7 @@ func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (ca
 		if err != nil {
 			return err
 		}
-		arguments := slices.Concat(common, b.linking,
-			[]string{"-shared", independent, "-o", path, "-x", string(units[0].in), "-"})
-		for i, unit := range units[1:] {
-			file := filepath.Join(filepath.Dir(path), fmt.Sprintf("unit%d", i+1))
-			if err := os.WriteFile(file, unit.text, 0o600); err != nil {
-				return worker.FullDisk(err)
-			}
-			defer os.Remove(file)
-			arguments = append(arguments, "-x", string(unit.in), file)
-		}
-		arguments = append(append(arguments, "-x", "none"), libraries...)
-		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), units[0].text, arguments...)
-		return worker.FullDisk(err)
+		return worker.FullDisk(write(path))
 	})
 }
 

@@ -50,35 +50,27 @@ func findObjectCompiler(ctx context.Context, k *kernels.Kernel, dir string) (*ob
 // the cache's name: the call to it is a part of the support. The key has all files that the compiler may read from the
 // kernel's folder, because nobody here knows what its language includes.
 func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, error) {
-	if err := b.cores.Acquire(ctx, 1); err != nil {
-		return cache.Entry{}, context.Cause(ctx)
-	}
-	defer b.cores.Release(1)
 	values := kernels.ObjectValues(point, b.options.Constants)
 	environment := collect.Each(slices.Sorted(maps.Keys(values)), func(name string) string {
 		return name + "=" + values[name]
 	})
 	call := unit(b.kernel, "", point, b.kernel.Launch.Steps...)
 	t := b.options.Toolchain
-	key := cache.NewKey().
-		Add("backend", DeviceName).
-		Add("compiler", b.compiler.version+"\n"+strings.Join(t.Command, " ")+"\n"+t.Version).
-		Add("processor", b.device+"\n"+instructions()).
-		Add("command", strings.Join(b.compiler.command, "\x00")).
-		Add("environment", strings.Join(environment, "\x00")).
-		Add("call", string(call))
-	files, err := b.kernel.Files()
-	if err != nil {
-		return cache.Entry{}, err
-	}
-	for _, file := range files {
-		key.Add("file "+file.Name, string(file.Content))
-	}
-	return b.options.Cache.Get(key, func(path string) error {
-		path, err := filepath.Abs(path)
-		if err != nil {
-			return err
+	key := func() (*cache.Key, error) {
+		key := cache.NewKey().
+			Add("backend", DeviceName).
+			Add("compiler", b.compiler.version+"\n"+strings.Join(t.Command, " ")+"\n"+t.Version).
+			Add("processor", b.device+"\n"+instructions()).
+			Add("command", strings.Join(b.compiler.command, "\x00")).
+			Add("environment", strings.Join(environment, "\x00")).
+			Add("call", string(call))
+		files, err := b.kernel.Files()
+		for _, file := range files {
+			key.Add("file "+file.Name, string(file.Content))
 		}
+		return key, err
+	}
+	return b.cached(ctx, key, func(path string) error {
 		made := filepath.Join(filepath.Dir(path), "object.o")
 		defer os.Remove(made)
 		values[kernels.ObjectFile] = made
@@ -86,7 +78,7 @@ func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, e
 		compiler := worker.Compiler{Program: line[:1], Dir: b.dir,
 			Environment: append(environment, "TMPDIR="+filepath.Dir(path))}
 		if _, err := compiler.Run(ctx, b.options.CompileTimeout, nil, line[1:]...); err != nil {
-			return worker.FullDisk(err)
+			return err
 		}
 		library, err := b.isLibrary(made)
 		if err != nil {
@@ -97,7 +89,7 @@ func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, e
 		}
 		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), call, slices.Concat([]string{"-O2"},
 			b.linking, []string{"-shared", "-fPIC", "-o", path, "-x", "c", "-", "-x", "none", made}, libraries)...)
-		return worker.FullDisk(err)
+		return err
 	})
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -75,10 +76,7 @@ func (i installation) Offers(ctx context.Context, hostname string,
 func (i installation) Probe(ctx context.Context) (findings []platform.Finding, usable bool) {
 	find := func(name string, search func(context.Context, func(string) string) (*Toolchain, error)) platform.Finding {
 		toolchain, err := search(ctx, i.tools.Getenv)
-		if err != nil {
-			return platform.NewFinding(name, "", err)
-		}
-		return platform.NewFinding(name, toolchain.Version, nil)
+		return platform.NewFinding(name, cmp.Or(toolchain, &Toolchain{}).Version, err)
 	}
 	processor := fmt.Sprintf("%s, %d cores, %s/%s", Processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
 	forC := find("C compiler", FindToolchain)
