@@ -70,6 +70,5 @@ func unavailable(reason error) error { return fmt.Errorf("%w: %w", ErrUnavailabl
 
 // unsupported reports that a GPU or its driver does not know the question, which asking again will not change.
 func unsupported(err error) bool {
-	var answer code
-	return errors.As(err, &answer) && (answer == codeNotSupported || answer == codeFunctionNotFound)
+	return errors.Is(err, codeNotSupported) || errors.Is(err, codeFunctionNotFound)
 }

@@ -81,10 +81,9 @@ func readMachineCode(cubin []byte) (machineCode, error) {
 // hashSection adds a section, framed so that no byte can move to the next.
 func hashSection(sum hash.Hash, section *elf.Section) error {
 	fmt.Fprintf(sum, "%d:%s", len(section.Name), section.Name)
-	for _, n := range []uint64{uint64(section.Type), uint64(section.Flags), section.Size, section.Addralign} {
-		if err := binary.Write(sum, binary.LittleEndian, n); err != nil {
-			return err
-		}
+	numbers := []uint64{uint64(section.Type), uint64(section.Flags), section.Size, section.Addralign}
+	if err := binary.Write(sum, binary.LittleEndian, numbers); err != nil {
+		return err
 	}
 	if section.Type == elf.SHT_NOBITS {
 		return nil // only its size matters

@@ -5,7 +5,10 @@
 package occupancy
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 
 	"pawl/internal/page"
 )
@@ -77,38 +80,32 @@ func (m Multiprocessor) Fit(b Block) Occupancy {
 	if warps == 0 {
 		return o
 	}
-	o.Blocks = -1
-	for _, limit := range []struct {
-		name   string
+	type limit struct {
 		blocks int
-	}{
-		{Registers, m.byRegisters(b.Registers, warps)},
-		{SharedMemory, m.byShared(b.Shared)},
-		{Threads, o.Of / warps},
-		{Blocks, m.Blocks},
-	} {
-		if limit.blocks >= 0 && (o.Blocks < 0 || limit.blocks < o.Blocks) {
-			o.Blocks, o.Limiter = limit.blocks, limit.name
-		}
+		name   string
 	}
-	o.Warps = o.Blocks * warps
+	tightest := slices.MinFunc([]limit{
+		{m.byRegisters(b.Registers, warps), Registers}, {m.byShared(b.Shared), SharedMemory},
+		{o.Of / warps, Threads}, {m.Blocks, Blocks},
+	}, func(a, b limit) int { return cmp.Compare(a.blocks, b.blocks) })
+	o.Blocks, o.Warps, o.Limiter = tightest.blocks, tightest.blocks*warps, tightest.name
 	return o
 }
 
-// byRegisters is how many blocks the registers are enough for; -1 is no limit.
+// byRegisters is how many blocks the registers are enough for.
 func (m Multiprocessor) byRegisters(registers, warps int) int {
 	if registers == 0 {
-		return -1
+		return math.MaxInt
 	}
 	resident := m.Registers / roundUp(registers*warpSize, registerUnit)
 	return resident / warpUnit * warpUnit / warps
 }
 
-// byShared is how many blocks the shared memory is enough for; -1 is no limit. The driver
+// byShared is how many blocks the shared memory is enough for. The driver
 // reserves some of it for each block.
 func (m Multiprocessor) byShared(shared int) int {
 	if shared += m.Reserved; shared == 0 {
-		return -1
+		return math.MaxInt
 	}
 	return m.Shared / roundUp(shared, sharedUnit)
 }
