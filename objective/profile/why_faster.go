@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -90,12 +91,6 @@ func lostCauses(before, after Facts) (causes []cause) {
 		if a < 0 || b < 0 || !ok && !also {
 			continue
 		}
-		if !ok {
-			seenBefore = "none of that"
-		}
-		if !also {
-			seenAfter = "none of that"
-		}
 		if math.Max(a, b) < applies {
 			continue
 		}
@@ -105,8 +100,8 @@ func lostCauses(before, after Facts) (causes []cause) {
 		if explained < 0 {
 			verb = "more time is lost to"
 		}
-		causes = append(causes,
-			cause{explained, !rule.symptom, fmt.Sprintf("%s %s; before: %s; now: %s", verb, rule.Name, seenBefore, seenAfter)})
+		causes = append(causes, cause{explained, !rule.symptom, fmt.Sprintf("%s %s; before: %s; now: %s", verb, rule.Name,
+			cmp.Or(seenBefore, "none of that"), cmp.Or(seenAfter, "none of that"))})
 	}
 	return causes
 }
