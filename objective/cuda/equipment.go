@@ -41,11 +41,6 @@ func (e *equipment) open(supportPath string) error {
 		return err
 	}
 	e.watch = <-opened
-	return e.equip(supportPath)
-}
-
-// equip makes what every measurement needs.
-func (e *equipment) equip(supportPath string) (err error) {
 	if e.stream, err = e.context.NewStream(); err != nil {
 		return err
 	}
