@@ -232,17 +232,14 @@ func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific b
 		Architecture: architecture(k.ArchSpecific || strings.HasSuffix(named, "a")),
 		Flags:        append(k.IncludeFlags(), flags...),
 	}
+	steps := []kernels.Step{k.Launch.Reference}
 	if source == k.Source {
-		unit.Units = k.Units
+		steps, unit.Units = k.Launch.Steps, k.Units
 	}
 	if source == k.Source && k.Tiled() || source == k.Reference && k.TileReference {
 		var err error
 		unit.Tile, err = newTile(k, w, point)
 		return unit, err
-	}
-	steps := []kernels.Step{k.Launch.Reference}
-	if source == k.Source {
-		steps = k.Launch.Steps
 	}
 	for _, step := range steps {
 		unit.Checks += k.Arguments.LayoutChecks("static_assert", step.Arguments)
@@ -341,22 +338,12 @@ func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bo
 	}
 	build.Compiler = []string{"nvcc"}
 	build.Flags = append([]string{nvcc.ArchitectureFlag(unit.Architecture), "-Xcompiler", "-fPIC"}, unit.Flags...)
-	for _, d := range unit.Defines {
-		build.Constants = append(build.Constants, kernels.Constant(d))
-	}
+	build.Constants = collect.Each(unit.Defines, func(d nvcc.Define) kernels.Constant { return kernels.Constant(d) })
 	return build, nil
 }
 
 // Facts describes the GPU, the driver and the compiler.
 func (b *Backend) Facts() objective.Facts { return b.facts }
-
-// compilerText names the compiler; nothing where kernels are compiled elsewhere.
-func (b *Backend) compilerText() string {
-	if b.options.Tool == nil {
-		return ""
-	}
-	return b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific)
-}
 
 func (b *Backend) describe() objective.Facts {
 	driverText := ""
@@ -365,6 +352,10 @@ func (b *Backend) describe() objective.Facts {
 	}
 	if b.options.DriverVersion != "" {
 		driverText = b.options.DriverVersion + ", " + driverText
+	}
+	compiler := ""
+	if b.options.Tool != nil { // nothing is compiled here otherwise
+		compiler = b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific)
 	}
 	elements := collect.Each(b.kernel.Arguments, func(a arguments.Argument) string { return a.Element.Name })
 	build, err := Recipe(b.kernel, b.workload, b.architecture)
@@ -381,7 +372,7 @@ func (b *Backend) describe() objective.Facts {
 			Driver:    driverText,
 			Cores:     runtime.NumCPU(),
 			System:    runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler:  b.compilerText(),
+			Compiler:  compiler,
 			Flags:     strings.Join(b.kernel.Flags, " "),
 			Build:     build,
 			Objective: objective.ObjectiveOf(b.kernel),

@@ -57,15 +57,12 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 		if t.IdleFirst {
 			time.Sleep(idleTime)
 		}
-		take := d.sample
+		var milliseconds float64
 		if slices.Contains(checked, i) {
-			take = func() (float64, error) {
-				milliseconds, damage, err := d.checkedSample()
-				timing.Damage = damage
-				return milliseconds, err
-			}
+			milliseconds, timing.Damage, err = d.checkedSample()
+		} else {
+			milliseconds, err = d.sample()
 		}
-		milliseconds, err := take()
 		if timing.Damage != nil || err != nil {
 			return timing, err
 		}

@@ -128,14 +128,11 @@ func (m Module) Symbol(name string) (string, error) {
 	return "", fmt.Errorf("there is no kernel %s; there are %s", name, strings.Join(slices.Compact(readable), ", "))
 }
 
-func called(symbols []string, name string) (found []string) {
+func called(symbols []string, name string) []string {
 	name, _, _ = strings.Cut(name, "<")
-	for _, symbol := range symbols {
-		if strings.TrimSuffix(Readable(symbol), someArguments) == name {
-			found = append(found, symbol)
-		}
-	}
-	return found
+	return collect.Where(symbols, func(symbol string) bool {
+		return strings.TrimSuffix(Readable(symbol), someArguments) == name
+	})
 }
 
 // someArguments stands for the arguments of a template.
