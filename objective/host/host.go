@@ -293,12 +293,13 @@ func (b *Backend) Reserve(ctx context.Context, point space.Point) (worker.Slot, 
 // worker says how to start a worker process.
 func (b *Backend) worker() worker.Command {
 	command := b.options.Worker
-	command.OpensNoFiles = b.sanitizer == nil // which reads the files that its findings are in
-	if b.sanitizer == nil && !raceDetector {  // those map more than any machine has
-		command.Memory = spareMemory()
-	}
 	if b.sanitizer != nil {
 		command.Environment = append(command.Environment, b.sanitizer.environment...)
+		return command
+	}
+	command.OpensNoFiles = true // a sanitizer reads the files that its findings are in
+	if !raceDetector {          // it maps more than any machine has, as a sanitizer does
+		command.Memory = spareMemory()
 	}
 	return command
 }
