@@ -76,8 +76,7 @@ var counted = append([]figure{
 	{name: "L1 and shared memory busy", counter: l1Busy, unit: "%", floor: 1},
 	{name: "tensor cores busy", counter: tensorBusy, unit: "%", floor: 1},
 	{name: "FMA units busy", counter: fmaBusy, unit: "%", floor: 1},
-	{name: "special functions busy", counter: "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", unit: "%",
-		floor: 1},
+	{name: "special functions busy", counter: specialBusy, unit: "%", floor: 1},
 	{name: "issue slots used", counter: issueBusy, unit: "%", floor: 1},
 	{name: "warps resident", counter: warpsActive, floor: 0.5},
 	{name: "L1 hits", counter: l1Hits, unit: "%", floor: 2},
@@ -94,7 +93,7 @@ var counted = append([]figure{
 	{name: "shared memory a block", counter: sharedPerBlock, unit: "byte", floor: 1024},
 	{name: "blocks", counter: gridSize, floor: 1},
 	{name: "waves", counter: waves, floor: 0.1},
-	{name: "threads a block", counter: "launch__block_size", floor: 8},
+	{name: "threads a block", counter: blockSize, floor: 8},
 	{name: "clock", counter: clock, unit: "hz", floor: 1e8},
 	{name: "bytes used of a loaded sector", counter: bytesPerSector, floor: 1},
 }, waits()...)

@@ -1,14 +1,18 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"pawl/internal/page"
 )
 
-// units are what instructions take turns at, and what they are called in a sentence.
-var units = []struct{ counter, name string }{
+// unit is what instructions take turns at, and what it is called in a sentence.
+type unit struct{ counter, name string }
+
+var units = []unit{
 	{fmaBusy, "FMA units"}, {aluBusy, "ALUs (integers, comparisons, logic)"}, {doubleBusy, "f64 units"},
 	{specialBusy, "special-function units"}, {tensorBusy, "tensor cores"}, {constantBusy, "constant cache"},
 	{"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active", "load and store units"},
@@ -128,12 +132,8 @@ var instructionRules = []Rule{
 		Reason:  "with the same instructions the busiest unit's peak is the limit",
 		Source:  guide + ", compute workload analysis", Counter: smBusy, symptom: true,
 		lost: func(f Facts) (float64, string, bool) {
-			busy, unit := f.share(smBusy), units[0]
-			for _, other := range units {
-				if f.most(other.counter) > f.most(unit.counter) {
-					unit = other
-				}
-			}
+			busy := f.share(smBusy)
+			unit := slices.MaxFunc(units, func(a, b unit) int { return cmp.Compare(f.share(a.counter), f.share(b.counter)) })
 			return 1 - busy, fmt.Sprintf("the multiprocessors are busy %s of the time, the %s %s, issue slots %s",
 				page.WholePercent(busy), unit.name, f.percent(unit.counter), f.percent(issueBusy)), busy >= busyEnough
 		},

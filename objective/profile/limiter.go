@@ -49,8 +49,8 @@ func (f Facts) Limiter() Limiter {
 	}
 	var best Limiter
 	for _, part := range []struct{ name, counter, text string }{
-		{Memory, memoryBusy, "The device's memory"}, {Compute, smBusy, "The multiprocessors"},
-		{L2, l2Busy, "The L2 cache"}, {L1, l1Busy, "The L1 cache and shared memory"},
+		{Memory, memoryBusy, "The device's memory is"}, {Compute, smBusy, "The multiprocessors are"},
+		{L2, l2Busy, "The L2 cache is"}, {L1, l1Busy, "The L1 cache and shared memory are"},
 	} {
 		if busy := f.share(part.counter); busy > best.Busy {
 			best = Limiter{part.name, busy, part.text}
@@ -58,17 +58,13 @@ func (f Facts) Limiter() Limiter {
 	}
 	// Memory that is nearly as busy as a cache before it is what the cache waits for.
 	if memory := f.share(memoryBusy); best.Name == L2 && memory > 0.8*best.Busy {
-		best = Limiter{Memory, memory, "The device's memory"}
+		best = Limiter{Memory, memory, "The device's memory is"}
 	}
 	if best.Busy < busyEnough {
 		return Limiter{Latency, best.Busy,
 			fmt.Sprintf("No part of the device is busy (%s at most): warps wait.", page.WholePercent(best.Busy))}
 	}
-	verb := "is"
-	if best.Name == Compute || best.Name == L1 {
-		verb = "are"
-	}
-	best.Text += fmt.Sprintf(" %s busy %s of the time.", verb, page.WholePercent(best.Busy))
+	best.Text += fmt.Sprintf(" busy %s of the time.", page.WholePercent(best.Busy))
 	return best
 }
 

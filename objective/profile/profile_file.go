@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pawl/internal/page"
@@ -39,11 +40,7 @@ func (p *Profile) Write(folder string) (string, error) {
 
 // IsFile reports whether a text names a file that Read reads, and no point.
 func IsFile(text string) bool {
-	switch filepath.Ext(text) {
-	case ".json", ".csv", ".ncu-rep":
-		return !strings.Contains(text, "=")
-	}
-	return false
+	return slices.Contains([]string{".json", ".csv", ".ncu-rep"}, filepath.Ext(text)) && !strings.Contains(text, "=")
 }
 
 // Read reads a profile from a file: one that pawl has written (.json), what ncu prints with
