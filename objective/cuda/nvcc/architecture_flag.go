@@ -17,44 +17,30 @@ func Architecture(major, minor int, suffix string) string {
 // An architecture anywhere in a flag: -arch=sm_90a, code=[sm_90a,compute_90a].
 var namedArchitecture = regexp.MustCompile(`(?:sm|compute)_(\d+[af]?)\b`)
 
-var architectureFlags = []string{"--gpu-architecture", "--gpu-code", "--generate-code", "-arch", "-code", "-gencode"}
+// A flag that chooses one, with its value where that does not follow as the next argument.
+var architectureFlag = regexp.MustCompile(
+	`(?s)^(?:--gpu-architecture|--gpu-code|--generate-code|-arch|-code|-gencode)(?:=(.*))?$`)
 
 // Named takes the flags that choose an architecture out of a kernel's flags, and
 // returns the last that they name, such as sm_90a. Which one code is made for is the
 // device's to decide: only the suffix says that other devices cannot run the kernel.
 func Named(flags []string) (architecture string, rest []string) {
 	for i := 0; i < len(flags); i++ {
-		next := ""
-		if i+1 < len(flags) {
-			next = flags[i+1]
-		}
-		value, consumed, ok := flagValue(flags[i], next, architectureFlags)
-		if !ok {
+		flag := architectureFlag.FindStringSubmatch(flags[i])
+		if flag == nil {
 			rest = append(rest, flags[i])
 			continue
 		}
-		i += consumed
+		value := flag[1]
+		if i+1 < len(flags) && !strings.Contains(flags[i], "=") {
+			i++
+			value = flags[i]
+		}
 		for _, match := range namedArchitecture.FindAllStringSubmatch(value, -1) {
 			architecture = "sm_" + match[1]
 		}
 	}
 	return architecture, rest
-}
-
-// flagValue returns the value of a flag if it is one of names, and how many
-// further arguments that took.
-func flagValue(flag, next string, names []string) (value string, consumed int, ok bool) {
-	for _, name := range names {
-		rest, found := strings.CutPrefix(flag, name)
-		switch {
-		case !found:
-		case rest == "":
-			return next, 1, true
-		case rest[0] == '=':
-			return rest[1:], 0, true
-		}
-	}
-	return "", 0, false
 }
 
 // ArchitectureFlag asks nvcc for code of exactly one architecture. The shorter
