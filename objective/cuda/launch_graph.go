@@ -42,8 +42,15 @@ func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 	if g.sets, err = d.on.sets(n); err != nil {
 		return nil, err
 	}
-	g.executable, err = d.capture(g.sets)
-	return g, err
+	g.executable, err = d.context.Capture(d.stream, func() error {
+		for _, set := range g.sets {
+			if err := d.launchOn(set); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return g, fault(err)
 }
 
 func (d *Device) dropGraph() {
@@ -51,16 +58,4 @@ func (d *Device) dropGraph() {
 		_ = d.context.DestroyGraph(d.graph.executable)
 		d.graph = nil
 	}
-}
-
-func (d *Device) capture(sets []set) (driver.Executable, error) {
-	executable, err := d.context.Capture(d.stream, func() error {
-		for _, set := range sets {
-			if err := d.launchOn(set); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return executable, fault(err)
 }

@@ -112,10 +112,9 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 }
 
 func (p *support) uploadQuantiles() (err error) {
-	table := inputs.Quantiles()
-	content := make([]byte, 0, 8*len(table))
-	for _, x := range table {
-		content = binary.LittleEndian.AppendUint64(content, math.Float64bits(x))
+	content, err := binary.Append(nil, binary.LittleEndian, inputs.Quantiles())
+	if err != nil {
+		return err
 	}
 	if p.quantiles, err = p.context.Allocate(len(content)); err != nil {
 		return err
