@@ -148,21 +148,13 @@ func (n Nsight) explain(profiled objective.Profiled) error {
 
 // telling returns the line of ncu's output that says most: its last error, else its last warning, else the last line.
 func telling(printed string) string {
-	found, rank := "", -1
-	for line := range strings.Lines(printed) {
-		line = strings.TrimSpace(line)
-		of := 0
-		switch {
-		case line == "":
-			continue
-		case strings.HasPrefix(line, "==ERROR=="):
-			of = 2
-		case strings.HasPrefix(line, "==WARNING=="):
-			of = 1
-		}
-		if of >= rank {
-			found, rank = line, of
+	lines := strings.Split(strings.TrimSpace(printed), "\n")
+	for _, prefix := range []string{"==ERROR==", "==WARNING=="} {
+		for _, line := range slices.Backward(lines) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, prefix) {
+				return escape.Line(line)
+			}
 		}
 	}
-	return escape.Line(found)
+	return escape.Line(strings.TrimSpace(lines[len(lines)-1]))
 }
