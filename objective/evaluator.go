@@ -27,9 +27,6 @@ type Options struct {
 	RunTimeout time.Duration
 	// Budget is the time of the whole search, of which a point that hangs may cost a tenth. Zero means any.
 	Budget time.Duration
-	// QuickCases is the number of shapes that every trial is checked on beside
-	// the workload itself. Zero means 5.
-	QuickCases int
 	// Seed fixes the inputs of the workload and of the quick tier.
 	Seed uint64
 	// FullSeed fixes those of the full tier. Zero means another for every evaluator, so that no
@@ -55,10 +52,10 @@ type Options struct {
 // through the full tier, and the benchmark takes samples.
 type Evaluator struct {
 	Tester *Tester
+	*verifier
 
 	backend   Backend
 	workers   *worker.Residents
-	verifier  *verifier
 	facts     Facts
 	options   Options
 	oracle    *check.Oracle
@@ -77,13 +74,16 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		quick = 3 // a trial is short there, and nothing wrong gets past the full tier
 	}
 	options.RunTimeout = cmp.Or(options.RunTimeout, 10*time.Second)
-	options.QuickCases = cmp.Or(options.QuickCases, quick)
 	options.Caches = cmp.Or(options.Caches, worker.Caches(k.On().Caches))
+	reference := func(ctx context.Context, given space.Point) (Module, error) {
+		binary, err := b.Reference(ctx, given)
+		return binary.Module, err
+	}
 	e := &Evaluator{
 		backend: b,
 		facts:   facts,
 		options: options,
-		oracle:  newOracle(k, b, options.Python),
+		oracle:  check.NewOracle(k, reference, options.Python),
 		workers: cmp.Or(options.Residents, &worker.Residents{}),
 	}
 	e.score = &score{kernel: k, dims: w.Dims}
@@ -102,7 +102,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		workload: w,
 		seed:     options.Seed,
 		full:     cmp.Or(options.FullSeed, stats.FreshSeed()),
-		quick:    options.QuickCases,
+		quick:    quick,
 		notes:    &check.Notes{},
 		runner:   e.runner,
 	}
@@ -133,13 +133,6 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 func (e *Evaluator) Beside(tool Backend, o Options) *Evaluator {
 	o.Python = e.options.Python
 	return NewEvaluator(e.Tester.kernel, e.Tester.workload, tool, o)
-}
-
-func newOracle(k *kernels.Kernel, b Backend, python *check.Python) *check.Oracle {
-	return check.NewOracle(k, func(ctx context.Context, given space.Point) (Module, error) {
-		binary, err := b.Reference(ctx, given)
-		return binary.Module, err
-	}, python)
 }
 
 // Close ends the evaluator's worker processes.
@@ -238,19 +231,31 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 	if err := e.Tester.discern(ctx, p); err != nil {
 		return outcome, err
 	}
-	begun := outcome
-	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
-		outcome = begun
+	outcome, err := e.inWorker(ctx, p, outcome, func(s *worker.Session, o *Outcome) (err error) {
 		start := time.Now()
-		outcome.Failure, err = e.checkQuickly(ctx, s, p)
-		outcome.Spent.Check = time.Since(start) - s.Loading
-		if err != nil || outcome.Failure != nil {
-			return err
+		o.Failure, err = e.checkQuickly(ctx, s, p)
+		o.Spent.Check = time.Since(start) - s.Loading
+		if err == nil && o.Failure == nil {
+			start = time.Now()
+			err = e.benchmark.until(ctx, s, p, incumbent, o)
+			o.Spent.Measure = time.Since(start)
 		}
-		start = time.Now()
-		err = e.benchmark.until(ctx, s, p, incumbent, &outcome)
-		outcome.Spent.Measure = time.Since(start)
-		if err != nil || outcome.Failure != nil {
+		return err
+	})
+	if err == nil {
+		outcome = e.score.apply(p, outcome, outcome.series)
+	}
+	return outcome, err
+}
+
+// inWorker measures a point in a worker. The outcome is as it was in the beginning where the runner tries once more, and
+// where the runner itself finds a failure.
+func (e *Evaluator) inWorker(ctx context.Context, p Prepared, begun Outcome,
+	measure func(*worker.Session, *Outcome) error) (Outcome, error) {
+	outcome := begun
+	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) error {
+		outcome = begun
+		if err := measure(s, &outcome); err != nil || outcome.Failure != nil {
 			return err
 		}
 		return e.benchmark.plausible(&outcome, p.Point)
@@ -258,9 +263,6 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 	if failure != nil {
 		outcome = begun
 		outcome.Failure = failure
-	}
-	if err == nil {
-		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err
 }
@@ -272,23 +274,6 @@ func (e *Evaluator) checkQuickly(ctx context.Context, s *worker.Session, p Prepa
 	}
 	return e.Tester.follow(ctx, s, p.quick)
 }
-
-// Verify checks a point on the full tier.
-func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
-	_, failure, err := e.verifier.check(ctx, p, 0)
-	return failure, err
-}
-
-// VerifyFor checks a point on a part of the full tier, for about as long as it is
-// allowed, and reports whether it is through with all of it; 0 allows any time. It
-// goes on where the call before ended.
-func (e *Evaluator) VerifyFor(ctx context.Context, p Prepared,
-	allowed time.Duration) (through bool, failure *Failure, err error) {
-	return e.verifier.check(ctx, p, allowed)
-}
-
-// TakeEvidence returns what a point has passed of the full tier since the last call.
-func (e *Evaluator) TakeEvidence(p Prepared) *check.Evidence { return e.verifier.takeEvidence(p) }
 
 // Sample takes a fixed number of samples, for comparing points that have passed
 // Measure. The result is checked there again. On the processor each call has a
@@ -309,26 +294,17 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	begun := outcome
-	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
-		outcome = begun
+	outcome, err := e.inWorker(ctx, p, outcome, func(s *worker.Session, o *Outcome) (err error) {
 		if _, program := e.backend.(Program); !program { // whose timed run is checked, and may be long
-			outcome.Failure, err = e.Tester.check(ctx, s, p, e.Tester.WorkloadCase())
+			o.Failure, err = e.Tester.check(ctx, s, p, e.Tester.WorkloadCase())
 		}
-		if err != nil || outcome.Failure != nil {
-			return err
+		if err == nil && o.Failure == nil {
+			err = e.benchmark.fixed(ctx, s, p, t, o)
 		}
-		if err = e.benchmark.fixed(ctx, s, p, t, &outcome); err != nil || outcome.Failure != nil {
-			return err
-		}
-		return e.benchmark.plausible(&outcome, p.Point)
+		return err
 	})
-	if failure != nil {
-		outcome = begun
-		outcome.Failure = failure
-	}
 	if err == nil && outcome.Failure == nil {
-		outcome.Evidence = e.verifier.takeEvidence(p)
+		outcome.Evidence = e.TakeEvidence(p)
 		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err

@@ -18,9 +18,9 @@ type verifier struct {
 	evidence map[string]*check.Evidence
 }
 
-// takeEvidence returns what was verified since the last call, for an outcome to carry:
+// TakeEvidence returns what a point has passed of the full tier since the last call, for an outcome to carry:
 // so that it is recorded once, with the first samples that follow.
-func (v *verifier) takeEvidence(p Prepared) *check.Evidence {
+func (v *verifier) TakeEvidence(p Prepared) *check.Evidence {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	taken := v.evidence[verifiedKey(p)]
@@ -37,8 +37,16 @@ func verifiedKey(p Prepared) string { return p.Point.String() + " " + p.Binary.D
 // foreseen is how many answers of Python's a part of a full check asks for ahead: those of trials are in a hurry.
 const foreseen = 2
 
-// check is VerifyFor of the evaluator.
-func (v *verifier) check(ctx context.Context, p Prepared,
+// Verify checks a point on the full tier.
+func (v *verifier) Verify(ctx context.Context, p Prepared) (*Failure, error) {
+	_, failure, err := v.VerifyFor(ctx, p, 0)
+	return failure, err
+}
+
+// VerifyFor checks a point on a part of the full tier, for about as long as it is
+// allowed, and reports whether it is through with all of it; 0 allows any time. It
+// goes on where the call before ended.
+func (v *verifier) VerifyFor(ctx context.Context, p Prepared,
 	allowed time.Duration) (through bool, failure *Failure, err error) {
 	key, cases := verifiedKey(p), v.tester.FullCases(p.Point)
 	v.mu.Lock()
