@@ -29,15 +29,16 @@ type Stopping struct {
 	Floor int
 	// Most is the largest number of samples. Zero means 50.
 	Most int
-	// Width is the half width of the median's interval, relative to the
-	// median, that counts as precise. Zero means 0.01.
-	Width float64
 	// Time is how long one benchmark may take. Zero means 500 ms.
 	Time time.Duration
-	// Margin is how far behind the incumbent the best sample must be for a point
-	// to be hopeless. Zero means 1.25, 25 % slower.
-	Margin float64
 }
+
+const (
+	// preciseWidth is the half width of the median's interval, relative to the median, that counts as precise.
+	preciseWidth = 0.01
+	// hopelessMargin is how far behind the incumbent the best sample must be for a point to be hopeless.
+	hopelessMargin = 1.25
+)
 
 // FirstLook is how far behind the incumbent each of the first launches must be for a point to be
 // hopeless whatever their number, unless Floor asks for more samples than usual: whoever does
@@ -62,35 +63,28 @@ func (s Stopping) limit(incumbent float64) float64 {
 	return incumbent * FirstLook
 }
 
-func (s Stopping) withDefaults() Stopping {
-	return Stopping{
-		Floor: cmp.Or(s.Floor, UsualFloor), Most: cmp.Or(s.Most, 50), Width: cmp.Or(s.Width, 0.01),
-		Time: cmp.Or(s.Time, 500*time.Millisecond), Margin: cmp.Or(s.Margin, 1.25),
-	}
-}
-
 // Decide returns why to stop, or the empty Stop to go on. Incumbent is the time to
 // beat in milliseconds; 0 means that there is none yet.
 func (s Stopping) Decide(samples []float64, incumbent float64, spent time.Duration) Stop {
-	s = s.withDefaults()
+	floor, allowed := cmp.Or(s.Floor, UsualFloor), cmp.Or(s.Time, 500*time.Millisecond)
 	behind := func(margin float64) bool {
 		return incumbent > 0 && len(samples) > 0 && stats.Quantile(samples, 0) > incumbent*margin
 	}
 	switch {
 	case s.brief() && behind(FirstLook):
 		return Hopeless
-	case len(samples) < s.Floor && len(samples) > 0 && spent >= patience*s.Time:
+	case len(samples) < floor && len(samples) > 0 && spent >= patience*allowed:
 		return OutOfTime // those that are missing were thrown away, and so may be the next
-	case len(samples) < s.Floor:
+	case len(samples) < floor:
 		return ""
-	case behind(s.Margin):
+	case behind(hopelessMargin):
 		return Hopeless
 	// A decision to go on needs no 10,000 resamples.
-	case stats.Bootstrap(1000).Median(samples).RelativeWidth(stats.Median(samples)) <= s.Width:
+	case stats.Bootstrap(1000).Median(samples).RelativeWidth(stats.Median(samples)) <= preciseWidth:
 		return Precise
-	case len(samples) >= s.Most:
+	case len(samples) >= cmp.Or(s.Most, 50):
 		return Ceiling
-	case spent >= s.Time:
+	case spent >= allowed:
 		return OutOfTime
 	}
 	return ""

@@ -109,15 +109,10 @@ func throttled(conditions *worker.Conditions) *Failure {
 	return &Failure{Bench, Throttled, "every sample was discarded, because " + worker.WhyDiscarded + ": " + reasons}
 }
 
-// plausible fails an outcome whose time no device could reach.
+// plausible fails an outcome whose time no device could reach: whatever was timed, it was not all of the work.
 func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
-	roofline := b.roofline
-	if b.caches == worker.Warm && !roofline.Loose {
-		roofline.Bytes = 0 // what is cached is not read from memory
-	}
-	env := b.workload.Dims.Environment()
-	env.Set(point)
-	floor, err := roofline.Floor(b.kernel.Work, env)
+	roofline, floor := b.roofline, 0.0
+	flops, bytes, err := b.kernel.Work.For(b.workload.Dims, point)
 	if err != nil {
 		return err
 	}
@@ -132,10 +127,19 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 				written += b.Bytes()
 			}
 		}
-		floor = max(floor, 1e3*float64(written)/roofline.Bytes)
+		bytes = max(bytes, float64(written))
+	} else if b.caches == worker.Warm {
+		roofline.Bytes = 0 // what is cached is not read from memory
 	}
-	if outcome.Failure = impossiblyFast(outcome.Milliseconds(), floor); outcome.Failure != nil {
-		outcome.Samples = nil
+	if roofline.Flops > 0 {
+		floor = 1e3 * flops / roofline.Flops
+	}
+	if roofline.Bytes > 0 {
+		floor = max(floor, 1e3*bytes/roofline.Bytes)
+	}
+	if milliseconds := outcome.Milliseconds(); !(milliseconds*rooflineTolerance >= floor) {
+		outcome.Samples, outcome.Failure = nil, Failed(Bench, TooFast, "%.4g ms, and the device cannot do this work in less "+
+			"than %.4g ms: the kernel, the work formulas or the timing is wrong", milliseconds, floor)
 	}
 	return nil
 }
