@@ -168,13 +168,13 @@ func (c *Cache) create(place string, create func(path string) error) (Entry, err
 		return Entry{}, err
 	}
 	content, err := os.ReadFile(artifact)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(temporary, digestName), []byte(Digest(content)), 0o644)
+	}
+	if err == nil {
+		err = c.admit(temporary)
+	}
 	if err != nil {
-		return Entry{}, fmt.Errorf("compile cache: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(temporary, digestName), []byte(Digest(content)), 0o644); err != nil {
-		return Entry{}, fmt.Errorf("compile cache: %w", err)
-	}
-	if err := c.admit(temporary); err != nil {
 		return Entry{}, fmt.Errorf("compile cache: %w", err)
 	}
 	return publish(temporary, place)

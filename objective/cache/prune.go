@@ -46,7 +46,7 @@ func (c *Cache) Prune(limit int64) error {
 		}
 		total -= e.size
 	}
-	if err := c.removeLeftovers(time.Now().Add(-time.Hour)); err != nil {
+	if err := RemoveOld(filepath.Join(c.dir, "making-*"), time.Hour); err != nil {
 		return fmt.Errorf("pruning the compile cache: %w", err)
 	}
 	return nil
@@ -62,24 +62,30 @@ func (c *Cache) list() (entries []agedEntry, total int64, err error) {
 		if statErr != nil || strings.HasPrefix(parent, "making-") {
 			continue
 		}
-		e := agedEntry{place: place, used: info.ModTime(), compiled: len(parent) == 2}
-		_ = filepath.WalkDir(place, func(_ string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() {
-				if info, err := d.Info(); err == nil {
-					e.size += info.Size()
-				}
-			}
-			return nil
-		})
+		e := agedEntry{place: place, used: info.ModTime(), size: Size(place), compiled: len(parent) == 2}
 		entries, total = append(entries, e), total+e.size
 	}
 	return entries, total, err
 }
 
-func (c *Cache) removeLeftovers(before time.Time) error {
-	leftovers, err := filepath.Glob(filepath.Join(c.dir, "making-*"))
+// Size is how many bytes a folder holds.
+func Size(folder string) (total int64) {
+	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			if info, err := entry.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		return nil
+	})
+	return total
+}
+
+// RemoveOld removes what processes have left behind under some names, where its age says that they were killed.
+func RemoveOld(pattern string, age time.Duration) error {
+	leftovers, err := filepath.Glob(pattern)
 	for _, path := range leftovers {
-		if info, statErr := os.Stat(path); statErr == nil && info.ModTime().Before(before) {
+		if info, statErr := os.Stat(path); statErr == nil && time.Since(info.ModTime()) > age {
 			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}

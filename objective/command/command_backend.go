@@ -20,7 +20,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,7 +100,7 @@ func New(k *kernels.Kernel, w kernels.Workload, s *space.Space, options Options)
 		if err := os.MkdirAll(options.Folder, 0o755); err != nil {
 			return nil, err
 		}
-		removeOld(options.Folder)
+		_ = cache.RemoveOld(filepath.Join(options.Folder, "commands-*"), abandoned) // what stays is somebody else's
 	}
 	if b.scratch, err = os.MkdirTemp(options.Folder, "commands-"); err != nil {
 		return nil, err
@@ -130,17 +129,6 @@ func (b *Backend) findable(line []string) error {
 
 // abandoned is how old a folder is whose owner was killed.
 const abandoned = 7 * 24 * time.Hour
-
-// removeOld removes what a process has left behind that was killed. What cannot be removed
-// is somebody else's.
-func removeOld(folder string) {
-	entries, _ := filepath.Glob(filepath.Join(folder, "commands-*"))
-	for _, path := range entries {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > abandoned {
-			_ = os.RemoveAll(path)
-		}
-	}
-}
 
 // Close removes what was built.
 func (b *Backend) Close() { _ = os.RemoveAll(b.scratch) }
@@ -201,7 +189,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	binary := objective.Binary{
 		Module: objective.Module{Path: path, File: cache.Digest(content)},
 		Digest: digest,
-		Size:   size(values[kernels.OutFolder]),
+		Size:   cache.Size(values[kernels.OutFolder]),
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -241,19 +229,6 @@ func (b *Backend) newFolder() (string, error) {
 	return folder, os.MkdirAll(filepath.Join(folder, "out"), 0o755)
 }
 
-// size is how many bytes a folder holds.
-func size(folder string) (total int64) {
-	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() {
-			if info, err := entry.Info(); err == nil {
-				total += info.Size()
-			}
-		}
-		return nil
-	})
-	return total
-}
-
 func (b *Backend) build(ctx context.Context, j job) (*objective.Failure, error) {
 	if len(j.Build) == 0 {
 		return nil, nil
@@ -280,12 +255,10 @@ func (b *Backend) build(ctx context.Context, j job) (*objective.Failure, error) 
 
 // line is one of a job's command lines.
 func (b *Backend) line(j job, arguments []string, allowed time.Duration) Line {
-	return Line{
-		Arguments:   arguments,
-		Dir:         b.dir,
+	return Line{Command: process.Command{
+		Line: arguments, Dir: b.dir, Allowed: allowed,
 		Environment: append(process.Environment(os.Environ()), j.Environment...),
-		Allowed:     allowed,
-	}
+	}}
 }
 
 // Reference is for backends that compare results.

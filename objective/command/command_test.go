@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/check"
@@ -147,11 +148,11 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	}
 	pid := filepath.Join(t.TempDir(), "pid")
 	script := fmt.Sprintf(`setsid sh -c 'echo $$ > %s.new; mv %s.new %s; sleep 100' >/dev/null 2>&1 </dev/null & while [ ! -e %s ]; do sleep 0.01; done`, pid, pid, pid, pid)
-	_, fault, err := Line{
-		Arguments:   []string{"sh", "-c", script},
+	_, fault, err := Line{Command: process.Command{
+		Line:        []string{"sh", "-c", script},
 		Environment: os.Environ(),
 		Allowed:     time.Minute,
-	}.Run(context.Background())
+	}}.Run(context.Background())
 	if fault != nil || err != nil {
 		t.Fatal(fault, err)
 	}

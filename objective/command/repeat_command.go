@@ -74,7 +74,7 @@ type Figures struct {
 // command alone.
 func (r Repeat) Run(ctx context.Context, lines ...Line) (all []*Measurement, fault *worker.Fault, err error) {
 	for _, line := range lines {
-		all = append(all, &Measurement{Command: cmp.Or(line.Name, escape.Shell(line.Arguments...)), Warmup: r.Warmup})
+		all = append(all, &Measurement{Command: cmp.Or(line.Name, escape.Shell(line.Line...)), Warmup: r.Warmup})
 	}
 	begun := time.Now()
 	for round := -r.Warmup; round < 0 || !r.enough(round, time.Since(begun)/time.Duration(len(lines))); round++ {
@@ -105,7 +105,7 @@ func (r Repeat) Run(ctx context.Context, lines ...Line) (all []*Measurement, fau
 // once prepares and runs a command; one that exits with a status is a fault.
 func (r Repeat) once(ctx context.Context, line Line) (e Execution, fault *worker.Fault, err error) {
 	for _, l := range []Line{r.Prepare, line} {
-		if len(l.Arguments) == 0 {
+		if len(l.Line) == 0 {
 			continue
 		}
 		if e, fault, err = l.Run(ctx); fault == nil && err == nil && e.Status != 0 {
@@ -143,10 +143,7 @@ func (r Repeat) enough(runs int, spent time.Duration) bool {
 // summarise computes what the times say.
 func (m *Measurement) summarise() {
 	m.Median, m.Mean = stats.Median(m.Times), stats.Mean(m.Times)
-	m.Interval = stats.Unbounded()
-	if len(m.Times) >= stats.FewestForInterval {
-		m.Interval = stats.MedianInterval(m.Times, 0.95)
-	}
+	m.Interval = stats.MedianInterval(m.Times, 0.95)
 	m.Min, m.Max, m.P95 = stats.Quantile(m.Times, 0), stats.Quantile(m.Times, 1), stats.Quantile(m.Times, 0.95)
 	m.CV, m.Variation, m.Drift = stats.CV(m.Times), stats.RobustCV(m.Times), stats.Drift(m.Times)
 	m.Stddev = m.CV * m.Mean

@@ -25,16 +25,7 @@ const (
 type Line struct {
 	// Name is what it is called; empty stands for its arguments.
 	Name string
-	// Arguments are the program and what it is given.
-	Arguments []string
-	// Dir is the folder to run in; empty means this process's own.
-	Dir string
-	// Environment is all that the program sees.
-	Environment []string
-	// Input is what it reads; nil is nothing.
-	Input []byte
-	// Allowed is how long it may take.
-	Allowed time.Duration
+	process.Command
 }
 
 // Execution is how a program ended that ran to its end, whatever its exit status.
@@ -64,14 +55,8 @@ func (e Execution) Explain() string {
 func (l Line) Run(ctx context.Context) (Execution, *worker.Fault, error) {
 	stdout := &process.Output{Keep: mostOutput, Flood: flood}
 	stderr := &process.Output{Keep: mostOutput, Flood: flood}
-	c := process.Command{
-		Line: l.Arguments, Dir: l.Dir, Environment: l.Environment, Allowed: l.Allowed, Contained: true,
-		Stdout: stdout, Stderr: stderr,
-	}
-	if l.Input != nil {
-		c.Input = bytes.NewReader(l.Input)
-	}
-	p, err := process.Run(ctx, c)
+	l.Contained, l.Stdout, l.Stderr = true, stdout, stderr
+	p, err := process.Run(ctx, l.Command)
 	fault := func(kind worker.FaultKind, detail string) (Execution, *worker.Fault, error) {
 		return Execution{}, &worker.Fault{Kind: kind, Detail: detail, Output: stderr.String()}, nil
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -140,9 +141,7 @@ func (b *Backend) verify(ctx context.Context, p runnable, e Execution, allowed t
 		allowed = own
 	}
 	line := b.line(p.job, p.job.Check, allowed)
-	if line.Input = e.Stdout; line.Input == nil {
-		line.Input = []byte{}
-	}
+	line.Input = bytes.NewReader(e.Stdout)
 	found, fault, err := line.Run(ctx)
 	switch {
 	case err != nil:

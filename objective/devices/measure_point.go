@@ -96,10 +96,7 @@ func (m *PointMeasurement) summarise(flops, bytes float64, roofline objective.Ro
 		all = append(all, samples...)
 	}
 	m.Milliseconds = stats.Median(medians)
-	m.Interval = stats.Unbounded()
-	if len(medians) >= FewestProcesses {
-		m.Interval = stats.MedianInterval(medians, 0.95)
-	}
+	m.Interval = stats.MedianInterval(medians, 0.95)
 	m.CV, m.Variation = stats.CV(all), stats.RobustCV(all)
 	m.P50, m.P95, m.P99, m.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99),
 		stats.Quantile(all, 0)

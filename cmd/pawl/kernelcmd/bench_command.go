@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/internal/process"
 	"pawl/objective/command"
 )
 
@@ -30,7 +30,7 @@ const longRun = time.Hour
 // word is no program but has blanks, each word is a line for the shell, as other tools have it.
 func benchLines(words []string, allowed time.Duration) (lines []command.Line) {
 	if _, err := exec.LookPath(words[0]); err == nil || !strings.ContainsAny(words[0], " \t") {
-		return []command.Line{{Arguments: words, Environment: os.Environ(), Allowed: allowed}}
+		return []command.Line{{Command: process.Command{Line: words, Allowed: allowed}}}
 	}
 	for _, word := range words {
 		lines = append(lines, shellLine(word, allowed))
@@ -39,7 +39,7 @@ func benchLines(words []string, allowed time.Duration) (lines []command.Line) {
 }
 
 func shellLine(text string, allowed time.Duration) command.Line {
-	return command.Line{Name: text, Arguments: []string{"sh", "-c", text}, Environment: os.Environ(), Allowed: allowed}
+	return command.Line{Name: text, Command: process.Command{Line: []string{"sh", "-c", text}, Allowed: allowed}}
 }
 
 // benchCommandLine measures commands that are no kernels.
