@@ -45,9 +45,7 @@ import (
 
 // Command says how to start a worker.
 type Command struct {
-	// Executable is the binary to run; empty means this one.
-	Executable string
-	// Under is a tool with its arguments that runs the binary and watches what
+	// Under is a tool with its arguments that runs this binary and watches what
 	// it does: compute-sanitizer. What it finds is a Fault. Empty means none.
 	Under []string
 	// Device is the name under which Main finds the device.
@@ -96,12 +94,9 @@ const tailSize = 4 << 10
 func Start(command Command) (*Client, error) {
 	command.OutputLimit = cmp.Or(command.OutputLimit, 1<<20)
 	command.KillGrace = cmp.Or(command.KillGrace, 5*time.Second)
-	if command.Executable == "" {
-		executable, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("starting a worker: %w", err)
-		}
-		command.Executable = executable
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
 	c := &Client{command: command, output: &process.Output{Keep: tailSize, Last: true, Flood: command.OutputLimit}}
 	if len(command.Under) > 0 {
@@ -112,9 +107,8 @@ func Start(command Command) (*Client, error) {
 	if command.Memory > 0 {
 		environment = append(environment, fmt.Sprintf("%s=%d", memoryVariable, command.Memory))
 	}
-	var err error
 	c.process, err = process.Start(process.Command{
-		Line: slices.Concat(command.Under, []string{command.Executable}), Dialog: process.OnExtra, Contained: true,
+		Line: slices.Concat(command.Under, []string{executable}), Dialog: process.OnExtra, Contained: true,
 		Environment: append(environment, command.Environment...), Stdout: c.output, Stderr: c.output,
 		Grace: command.KillGrace, Signal: command.signal,
 	})
@@ -155,11 +149,11 @@ func (c *Client) loaded(load Load, reply response) {
 
 // Run runs the loaded kernel.
 func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
+	call := c.withFilesOpen // some libraries load their parts when they are first called
 	if c.ran {
-		return c.result(ctx, request{Run: &run})
+		call = c.call
 	}
-	// Some libraries load their parts when they are first called.
-	reply, err := c.withFilesOpen(ctx, request{Run: &run})
+	reply, err := call(ctx, request{Run: &run})
 	return reply.Result, err
 }
 
@@ -208,11 +202,7 @@ func (c *Client) Pause() (memory *os.File, err error) {
 
 // Collect returns what the launches that were timed last have left behind.
 func (c *Client) Collect(ctx context.Context, collect Collect) (Result, error) {
-	return c.result(ctx, request{Collect: &collect})
-}
-
-func (c *Client) result(ctx context.Context, r request) (Result, error) {
-	reply, err := c.call(ctx, r)
+	reply, err := c.call(ctx, request{Collect: &collect})
 	return reply.Result, err
 }
 
@@ -225,28 +215,10 @@ type Step struct {
 
 // Check takes steps one after the other and hands the result of each to judge,
 // until judge says that it has seen enough. A step without a run has an empty one.
-// All requests are sent at once: the worker never waits for this process in between,
-// which costs more than a small case does. Each request is allowed its time. At
-// returns the number of the step that an error or a fault belongs to.
+// Requests are sent ahead, as many as may be: the worker never waits for this process in between,
+// which costs more than a small case does. Every answer to them is read, also those that nobody needs any more.
+// Each request is allowed its time. At returns the number of the step that an error or a fault belongs to.
 func (c *Client) Check(ctx context.Context, allowed time.Duration, steps []Step,
-	judge func(int, Result) bool) (at int, err error) {
-	enough := false
-	for first := 0; first < len(steps) && !enough; first += mostAhead / 2 {
-		some := steps[first:min(first+mostAhead/2, len(steps))]
-		at, err := c.checkSome(ctx, allowed, some, func(i int, r Result) bool {
-			enough = !judge(first+i, r)
-			return !enough
-		})
-		if err != nil {
-			return first + at, err
-		}
-	}
-	return 0, nil
-}
-
-// checkSome is Check for as many steps as may be sent at once. It reads every
-// answer, also those that nobody needs any more.
-func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []Step,
 	judge func(int, Result) bool) (at int, err error) {
 	var requests []request
 	var of []int // the step of each request
@@ -257,11 +229,16 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 		}
 	}
 	c.regions = nil
-	if err := c.send(requests...); err != nil {
-		return 0, err
-	}
 	enough := false
 	for i, r := range requests {
+		if i%mostAhead == 0 {
+			if enough {
+				break
+			}
+			if err := c.send(requests[i:min(i+mostAhead, len(requests))]...); err != nil {
+				return of[i], err
+			}
+		}
 		bounded, cancel := process.Allow(ctx, allowed)
 		reply, err := c.await(bounded)
 		cancel()

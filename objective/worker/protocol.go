@@ -272,11 +272,8 @@ func writeFrame(w io.Writer, header any, payloads ...[]byte) error {
 		return fmt.Errorf("worker protocol: %w", err)
 	}
 	frame := binary.LittleEndian.AppendUint32(nil, uint32(len(encoded)))
-	if _, err := w.Write(append(frame, encoded...)); err != nil {
-		return err
-	}
-	for _, payload := range payloads {
-		if _, err := w.Write(payload); err != nil {
+	for _, part := range slices.Concat([][]byte{append(frame, encoded...)}, payloads) {
+		if _, err := w.Write(part); err != nil {
 			return err
 		}
 	}
@@ -293,10 +290,11 @@ func readFrame(r io.Reader, header any) error {
 		return fmt.Errorf("worker protocol: a header of %d bytes", n)
 	}
 	encoded := make([]byte, n)
-	if _, err := io.ReadFull(r, encoded); err != nil {
-		return fmt.Errorf("worker protocol: %w", err)
+	_, err := io.ReadFull(r, encoded)
+	if err == nil {
+		err = json.Unmarshal(encoded, header)
 	}
-	if err := json.Unmarshal(encoded, header); err != nil {
+	if err != nil {
 		return fmt.Errorf("worker protocol: %w", err)
 	}
 	return nil

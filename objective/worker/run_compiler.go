@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/process"
 )
 
@@ -39,15 +40,13 @@ var (
 // firstError returns the first line that reports an error, or the first line.
 func firstError(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
-	for _, line := range lines {
-		if errorLine.MatchString(line) && !linkerFailed.MatchString(line) {
-			return strings.TrimSpace(line)
-		}
+	line, found := collect.First(lines, func(line string) bool {
+		return errorLine.MatchString(line) && !linkerFailed.MatchString(line)
+	})
+	if !found {
+		line = lines[0]
 	}
-	if lines[0] == "" {
-		return "the compiler gave no reason"
-	}
-	return strings.TrimSpace(lines[0])
+	return cmp.Or(strings.TrimSpace(line), "the compiler gave no reason")
 }
 
 // Compiler is a compiler's program and how to run it: for a bounded time, behind everything

@@ -46,15 +46,11 @@ func (f *findings) Write(output []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.partial = append(f.partial, output...)
-	for {
-		end := bytes.IndexByte(f.partial, '\n')
-		if end < 0 {
-			break
-		}
-		f.line(string(f.partial[:end]))
-		f.partial = f.partial[end+1:]
+	end := bytes.LastIndexByte(f.partial, '\n') + 1
+	for line := range bytes.Lines(f.partial[:end]) {
+		f.line(string(line))
 	}
-	if len(f.partial) > tailSize {
+	if f.partial = f.partial[end:]; len(f.partial) > tailSize {
 		f.partial = nil // no line of the tool's
 	}
 	return len(output), nil
@@ -103,9 +99,7 @@ func (c *Client) Conclude(ctx context.Context) error {
 	if c.finished || c.found == nil {
 		return errors.New("worker: nothing watches it, or it has ended")
 	}
-	c.process.Requests.Close() // a healthy worker leaves at the end of its pipe
-	heard := c.listen(ctx)
-	died := c.finish()
+	left := c.leave(ctx)
 	found, broken, ended := c.found.said()
 	reason := "it went on"
 	switch {
@@ -115,7 +109,7 @@ func (c *Client) Conclude(ctx context.Context) error {
 		reason = "the tool says " + broken
 	case !ended:
 		reason = "the tool ended without a summary"
-	case heard && died:
+	case left:
 		return nil
 	}
 	return fmt.Errorf("%s: nothing is known about this case (%s; it printed %q)", c.command.Under[0], reason,
@@ -128,12 +122,9 @@ func (c *Client) Leave(ctx context.Context) error {
 	if c.finished {
 		return errors.New("worker: it has ended already")
 	}
-	c.process.Requests.Close()
-	heard := c.listen(ctx)
-	died := c.finish()
-	tool := c.command.Under[0]
+	left, tool := c.leave(ctx), c.command.Under[0]
 	switch status := c.status(); {
-	case !heard || !died:
+	case !left:
 		return fmt.Errorf("%s went on after its worker had ended", tool)
 	case status.Signaled():
 		return fmt.Errorf("%s was ended by a signal (%s)", tool, status.Signal())
@@ -141,6 +132,13 @@ func (c *Client) Leave(ctx context.Context) error {
 		return fmt.Errorf("%s ended with status %d", tool, status.ExitStatus())
 	}
 	return nil
+}
+
+// leave ends a worker and reports whether it and its tool have ended by themselves.
+func (c *Client) leave(ctx context.Context) bool {
+	c.process.Requests.Close() // a healthy worker leaves at the end of its pipe
+	heard := c.listen(ctx)
+	return c.finish() && heard
 }
 
 // Printed is the end of what the worker and a tool that runs it have printed.
