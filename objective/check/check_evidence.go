@@ -59,16 +59,11 @@ func (e *Evidence) Join(other *Evidence) *Evidence {
 	if e == nil || other == nil {
 		return cmp.Or(e, other)
 	}
-	joined := &Evidence{
-		Tolerance: e.Tolerance,
-		Cases:     slices.Clone(e.Cases),
-		Worst:     e.Worst,
-		At:        e.At,
-		Unchecked: cmp.Or(e.Unchecked, other.Unchecked),
-		Unscaled:  cmp.Or(e.Unscaled, other.Unscaled),
-		Noted:     cmp.Or(other.Noted, e.Noted), // the later one
-		Program:   e.Program || other.Program,
-	}
+	joined := new(*e)
+	joined.Cases = slices.Clone(e.Cases)
+	joined.Unchecked, joined.Unscaled = cmp.Or(e.Unchecked, other.Unchecked), cmp.Or(e.Unscaled, other.Unscaled)
+	joined.Noted = cmp.Or(other.Noted, e.Noted) // the later one
+	joined.Program = e.Program || other.Program
 	for _, c := range other.Cases {
 		joined.add(c, 0)
 	}

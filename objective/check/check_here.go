@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 
 	"pawl/objective/worker"
@@ -42,10 +43,7 @@ func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int
 		if err != nil {
 			return nil, err
 		}
-		if fault == nil {
-			fault = result.Damage
-		}
-		if fault != nil {
+		if fault = cmp.Or(fault, result.Damage); fault != nil {
 			s.Distrust()
 			return h.at(c, fault), nil
 		}

@@ -34,12 +34,11 @@ func (d OnDevice) Load(ctx context.Context, s Subject, c Case) (worker.Load, err
 	if load.Maps, err = d.Kernel.Arguments.TensorLayouts(env); err != nil {
 		return load, fmt.Errorf("kernel %s at %s: %w", d.Kernel.Name, c.Dims, err)
 	}
+	load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
 	if d.Kernel.Answered() {
-		load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
 		return load, nil
 	}
 	if d.Kernel.PythonReference() {
-		load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
 		load.Reference.Answers, err = d.known(ctx, s.Point, c, load.Arguments)
 		return load, err
 	}
@@ -47,7 +46,7 @@ func (d OnDevice) Load(ctx context.Context, s Subject, c Case) (worker.Load, err
 	call, err := d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.ReferencePoint(s.Point)))
 	calls := []kernels.Call{call}
 	kernels.Complete(calls, reference.Functions)
-	load.Reference = &worker.Reference{Module: reference.Path, Tolerance: d.Kernel.Tolerance, Call: calls[0]}
+	load.Reference.Module, load.Reference.Call = reference.Path, calls[0]
 	return load, err
 }
 

@@ -202,21 +202,28 @@ const attempts = 200
 // draw returns a shape in the domain and within the limit, or one of the
 // matrix where the domain has hardly any other.
 func (g *generator) draw(rng *rand.Rand) kernels.Dims {
+	if dims := g.allowed(rng); dims != nil {
+		return dims
+	}
+	shapes := byCost(g.kernel, g.workload)
+	if len(shapes) == 0 {
+		return g.workload.Dims
+	}
+	return shapes[rng.IntN((len(shapes)+1)/2)]
+}
+
+// allowed draws shapes until one may be used; nil where none was.
+func (g *generator) allowed(rng *rand.Rand) kernels.Dims {
 	for range attempts {
-		if dims, ok := g.once(rng); ok {
+		dims := maps.Clone(g.workload.Dims)
+		for _, name := range slices.Sorted(maps.Keys(g.sizes)) {
+			dims[name] = g.sizes[name][rng.IntN(len(g.sizes[name]))]
+		}
+		if g.allows(dims) {
 			return dims
 		}
 	}
-	return g.fallback(rng)
-}
-
-// once draws a shape and reports whether it may be used.
-func (g *generator) once(rng *rand.Rand) (kernels.Dims, bool) {
-	dims := maps.Clone(g.workload.Dims)
-	for _, name := range slices.Sorted(maps.Keys(g.sizes)) {
-		dims[name] = g.sizes[name][rng.IntN(len(g.sizes[name]))]
-	}
-	return dims, g.allows(dims)
+	return nil
 }
 
 // ragged is draw with sizes of at least 2 that are no tile's multiple, as far
@@ -249,20 +256,10 @@ func (g *generator) where(rng *rand.Rand, admits func(size int64) bool) kernels.
 		}
 		narrowed.sizes[name] = admitted
 	}
-	for range attempts {
-		if dims, ok := narrowed.once(rng); ok {
-			return dims
-		}
+	if dims := narrowed.allowed(rng); dims != nil {
+		return dims
 	}
 	return g.draw(rng)
-}
-
-func (g *generator) fallback(rng *rand.Rand) kernels.Dims {
-	shapes := byCost(g.kernel, g.workload)
-	if len(shapes) == 0 {
-		return g.workload.Dims
-	}
-	return shapes[rng.IntN((len(shapes)+1)/2)]
 }
 
 // edges returns, for each dimension and starting from a shape, the sizes of 1, of 0 where the domain has it,

@@ -155,13 +155,12 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 	matrix, limit := Matrix(k, w), cost(k, w.Dims)
 	if len(k.Fuzz) == 0 || len(matrix) == 0 {
 		matrix = nil
+	} else {
+		limit = generatedCost(k, w)
 	}
 	var cases []Case
 	for i, shape := range matrix {
 		cases = append(cases, Case{Dims: shape, Seed: seed + uint64(i)})
-	}
-	if matrix != nil {
-		limit = generatedCost(k, w)
 	}
 	g := newGenerator(k, w, point, min(limit, fullCost), smallTile)
 	g.volume = fullVolume
@@ -252,19 +251,12 @@ func Unchecked(k *kernels.Kernel, w kernels.Workload) string {
 	if k.Answered() {
 		return unanswered(k, w)
 	}
-	seen := map[string]map[int64]bool{}
-	for _, c := range Full(k, w, k.Default(), 1) {
-		for name, size := range c.Dims {
-			if seen[name] == nil {
-				seen[name] = map[int64]bool{}
-			}
-			seen[name][size] = true
-		}
-	}
+	cases := Full(k, w, k.Default(), 1)
 	var fixed []string
 	for _, name := range k.Sizes() {
-		if len(seen[name]) == 1 {
-			fixed = append(fixed, fmt.Sprintf("%s=%d", name, w.Dims[name]))
+		size, there := w.Dims[name]
+		if there && !slices.ContainsFunc(cases, func(c Case) bool { return c.Dims[name] != size }) {
+			fixed = append(fixed, fmt.Sprintf("%s=%d", name, size))
 		}
 	}
 	class := k.Class(w)

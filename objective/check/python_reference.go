@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"pawl/internal/process"
 	"pawl/internal/python"
 	"pawl/kernels"
@@ -31,7 +33,7 @@ type Python struct {
 	cache *cache.Cache
 	find  func() (*python.Server, error)
 	// lanes bounds how many references run at a time.
-	lanes chan struct{}
+	lanes *semaphore.Weighted
 }
 
 // NewPython returns a Python that is looked for when it is needed. Answers are kept in the cache.
@@ -46,7 +48,7 @@ func NewPython(getenv func(string) string, answers *cache.Cache) *Python {
 	return &Python{
 		cache: answers,
 		find:  sync.OnceValues(find),
-		lanes: make(chan struct{}, max(1, runtime.NumCPU()/2)),
+		lanes: semaphore.NewWeighted(max(1, int64(runtime.NumCPU()/2))),
 	}
 }
 
@@ -79,12 +81,10 @@ func (p *Python) answer(ctx context.Context, k *kernels.Kernel, q question,
 		key.Add(f.Name, string(f.Content))
 	}
 	return p.cache.Get(key, func(path string) error {
-		select {
-		case p.lanes <- struct{}{}:
-		case <-ctx.Done():
+		if p.lanes.Acquire(ctx, 1) != nil {
 			return context.Cause(ctx)
 		}
-		defer func() { <-p.lanes }()
+		defer p.lanes.Release(1)
 		return p.compute(ctx, k, folder, q, bindings, path)
 	})
 }

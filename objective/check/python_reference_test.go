@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sync/semaphore"
+
 	"pawl/internal/python"
 	"pawl/kernels"
 	"pawl/kernels/element"
@@ -195,7 +197,7 @@ def twice(n, x, N):
         time.sleep(0.01)
     return n, x.T
 `, gate))
-	p.lanes = make(chan struct{}, 2)
+	p.lanes = semaphore.NewWeighted(2)
 	oracle := NewOracle(k, nil, p)
 	device := OnDevice{Target{Kernel: k, Workload: k.Workloads[0], Oracle: oracle}}
 	var cases []Case

@@ -21,16 +21,16 @@ import (
 // worker of its own and remembers the results. Its methods may be called at the same
 // time. A checker on a device needs no more of it than the compiled reference.
 type Oracle struct {
-	kernel         *kernels.Kernel
-	buildReference Build
+	kernel *kernels.Kernel
+	// buildReference compiles the reference, with the parameters that the result depends on.
+	buildReference func(context.Context, space.Point) (Module, error)
 
 	mu     sync.Mutex
 	client *worker.Client
 	// references are compiled with what the result depends on.
 	references map[space.Point]Module
-	answers    map[string][][]byte
-	order      []string // keys of answers, least recently used first
-	retained   int      // bytes in answers
+	answers    []remembered // least recently used first
+	retained   int          // bytes in answers
 	// python answers for a reference in Python as long as open is not canceled; asked are its answers by question.
 	python *Python
 	open   context.Context
@@ -42,9 +42,6 @@ type Oracle struct {
 	tried        sync.Map // formulas of inputs, by binding and seed; errors or nil
 }
 
-// Build compiles a kernel's reference, with the parameters that the result depends on.
-type Build func(context.Context, space.Point) (Module, error)
-
 // referenceTimeout is how long a reference may take. It is slow on purpose.
 const referenceTimeout = 5 * time.Minute
 
@@ -53,7 +50,8 @@ const answerLimit = 256 << 20
 
 // NewOracle returns the oracle of a kernel. Python computes references that are written in it.
 // Close the oracle to end its worker.
-func NewOracle(k *kernels.Kernel, reference Build, python *Python) *Oracle {
+func NewOracle(k *kernels.Kernel, reference func(context.Context, space.Point) (Module, error),
+	python *Python) *Oracle {
 	open, cancel := context.WithCancel(context.Background())
 	return &Oracle{
 		python:         python,
@@ -63,7 +61,6 @@ func NewOracle(k *kernels.Kernel, reference Build, python *Python) *Oracle {
 		kernel:         k,
 		buildReference: reference,
 		references:     map[space.Point]Module{},
-		answers:        map[string][][]byte{},
 	}
 }
 
@@ -145,10 +142,10 @@ func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.P
 func (o *Oracle) answer(ctx context.Context, command worker.Command, q question,
 	bindings []arguments.Binding) ([][]byte, error) {
 	key := q.key()
-	if outputs, ok := o.answers[key]; ok {
-		at := slices.Index(o.order, key)
-		o.order = append(slices.Delete(o.order, at, at+1), key)
-		return outputs, nil
+	if at := slices.IndexFunc(o.answers, func(a remembered) bool { return a.key == key }); at >= 0 {
+		known := o.answers[at]
+		o.answers = append(slices.Delete(o.answers, at, at+1), known)
+		return known.outputs, nil
 	}
 	outputs, err := o.refer(ctx, command, q, bindings)
 	if err != nil {
@@ -234,15 +231,18 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 	return result.Outputs, nil
 }
 
+// remembered is the answer to a question, by its key.
+type remembered struct {
+	key     string
+	outputs [][]byte
+}
+
 func (o *Oracle) remember(key string, outputs [][]byte) {
-	o.answers[key] = outputs
-	o.order = append(o.order, key)
+	o.answers = append(o.answers, remembered{key, outputs})
 	o.retained += size(outputs)
-	for o.retained > answerLimit && len(o.order) > 1 {
-		oldest := o.order[0]
-		o.order = o.order[1:]
-		o.retained -= size(o.answers[oldest])
-		delete(o.answers, oldest)
+	for o.retained > answerLimit && len(o.answers) > 1 {
+		o.retained -= size(o.answers[0].outputs)
+		o.answers = slices.Delete(o.answers, 0, 1)
 	}
 }
 
