@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 )
@@ -29,6 +28,11 @@ const standBy = 5
 // Warm returns the source of these workers for one workload. Warm makes a fresh worker
 // ready for it; what goes wrong there shows when the worker is used.
 func (r *Residents) Warm(warm func(context.Context, Slot, *Client) error) Source {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.idle == nil {
+		r.idle, r.spares = map[string]*Client{}, map[string][]*Client{}
+	}
 	return &residing{r, warm}
 }
 
@@ -63,9 +67,6 @@ func (r *residing) Return(s *Session) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.idle == nil {
-		r.idle = map[string]*Client{}
-	}
 	r.idle[s.Slot.Device] = s.Client
 }
 
@@ -116,21 +117,20 @@ func startWarm(slot Slot, warm func(*Client) error) (*Client, error) {
 // start fills up the spares of a device.
 func (r *Residents) start(slot Slot, warm func(*Client) error) error {
 	r.endUsed()
-	made := make([]*Client, standBy)
-	errs := make([]error, standBy)
+	var failed error
 	var wait sync.WaitGroup
-	for i := range made {
-		wait.Go(func() { made[i], errs[i] = startWarm(slot, warm) })
+	for range standBy {
+		wait.Go(func() {
+			client, err := startWarm(slot, warm)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if failed = errors.Join(failed, err); client != nil {
+				r.spares[slot.Device] = append(r.spares[slot.Device], client)
+			}
+		})
 	}
 	wait.Wait()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.spares == nil {
-		r.spares = map[string][]*Client{}
-	}
-	made = slices.DeleteFunc(made, func(c *Client) bool { return c == nil })
-	r.spares[slot.Device] = append(r.spares[slot.Device], made...)
-	return errors.Join(errs...)
+	return failed
 }
 
 // Refresh retires the workers that stay between trials: what is measured next
@@ -152,7 +152,7 @@ func (r *Residents) End() {
 	for _, clients := range r.spares {
 		r.used = append(r.used, clients...)
 	}
-	r.spares = nil
+	clear(r.spares)
 	r.mu.Unlock()
 	r.endUsed()
 }
