@@ -88,5 +88,5 @@ func (h Here) Outputs(ctx context.Context, s *worker.Session, subject Subject, c
 		return nil, err
 	}
 	answer, err := h.Oracle.Know(ctx, s.Slot.Worker, subject.Point, c, load.Arguments)
-	return &Outputs{got, answer, load.Arguments}, err
+	return &Outputs{answer, load.Arguments}, err
 }

@@ -226,5 +226,5 @@ func (d OnDevice) Outputs(ctx context.Context, s *worker.Session, subject Subjec
 	if err != nil || want == nil {
 		return nil, err
 	}
-	return &Outputs{got, Answer{d.Kernel, want, d.Oracle.bounds(), c.special()}, load.Arguments}, nil
+	return &Outputs{Answer{d.Kernel, want, d.Oracle.bounds(), c.special()}, load.Arguments}, nil
 }

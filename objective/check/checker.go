@@ -8,7 +8,7 @@
 //  3. A Checker runs the plan: every case twice, on differently poisoned outputs. It
 //     stops at the first case that fails.
 //  4. Evidence is what passed and how close it came to the tolerance; Shrink walks
-//     from a failing case to a smaller one; DrawErrors paints where it is wrong.
+//     from a failing case to a smaller one.
 //
 // There are two checkers. Here gets the outputs of a worker and compares them with
 // what the Oracle knows: kernels on the processor share the worker's memory, so that
