@@ -33,29 +33,19 @@ func (m *Machine) Missing(ctx context.Context, backend string) error {
 	return nil
 }
 
-// Load reads a kernel, an embedded one or a folder, for the backend that is asked
-// for. A name that is neither is an *ArgumentError.
-func (m *Machine) Load(ctx context.Context, name, asked string) (*kernels.Kernel, error) {
-	k, err := m.load(ctx, name, asked)
-	return k, explainUnknown(err, name)
-}
-
 // LoadFor reads a kernel for a backend, wherever its device is. A name that is none is an
 // *ArgumentError.
 func LoadFor(name, backend string) (*kernels.Kernel, error) {
 	k, err := kernels.Load(name, backend)
-	return k, explainUnknown(err, name)
-}
-
-// explainUnknown makes an *ArgumentError of the error about a name that is no kernel's.
-func explainUnknown(err error, name string) error {
 	if missing, ok := errors.AsType[*kernels.NotFoundError](err); ok {
-		return &ArgumentError{Err: err, Name: name, Known: missing.Known}
+		err = &ArgumentError{Err: err, Name: name, Known: missing.Known}
 	}
-	return err
+	return k, err
 }
 
-func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel, error) {
+// Load reads a kernel, an embedded one or a folder, for the backend that is asked
+// for. A name that is neither is an *ArgumentError.
+func (m *Machine) Load(ctx context.Context, name, asked string) (*kernels.Kernel, error) {
 	backends := Named(asked)
 	if m.tools.Architecture != "" {
 		backends = collect.Where(backends, func(name string) bool { return kernels.BackendOf(name).GPU })
@@ -87,7 +77,7 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 func (m *Machine) first(ctx context.Context, name string,
 	backends []string) (k *kernels.Kernel, missing, err error) {
 	for _, backend := range backends {
-		found, failed := kernels.Load(name, backend)
+		found, failed := LoadFor(name, backend)
 		if failed != nil && !errors.As(failed, new(*kernels.NoSourceError)) {
 			return nil, nil, failed
 		}

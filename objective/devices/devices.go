@@ -63,20 +63,14 @@ func Serve() {
 	worker.Main(workers)
 }
 
-// The types that a user of this package meets.
+// The types of package platform that a user of this package meets.
 type (
-	// Tools say where tools are and how they are used.
-	Tools = platform.Tools
-	// Target is a kernel with one of its workloads and its space.
-	Target = platform.Target
-	// ArgumentError says that something was asked for by a name or a text that means nothing.
+	Tools         = platform.Tools
+	Target        = platform.Target
 	ArgumentError = platform.ArgumentError
-	// Finding is one thing that was looked for.
-	Finding = platform.Finding
-	// Measures is a device of this machine that points can be measured on.
-	Measures = platform.Measures
-	// Compiles is a compiler of this machine with what it compiles for.
-	Compiles = platform.Compiles
+	Finding       = platform.Finding
+	Measures      = platform.Measures
+	Compiles      = platform.Compiles
 )
 
 // Argumentf returns an [ArgumentError].
@@ -103,24 +97,12 @@ type Machine struct {
 	tools     Tools
 	installed map[string]platform.Installation // by the platform's name
 	cache     func() (*cache.Cache, error)
-
-	mu      sync.Mutex
-	pythons map[*cache.Cache]*check.Python // by where answers are kept
-}
-
-// python computes references; what it computes is kept in a cache.
-func (m *Machine) python(answers *cache.Cache) *check.Python {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.pythons[answers] == nil {
-		m.pythons[answers] = check.NewPython(m.tools.Getenv, answers)
-	}
-	return m.pythons[answers]
+	python    *check.Python // computes references; there when the cache was opened, which keeps what it computes
 }
 
 // Here returns this machine. Nothing is looked for yet.
 func Here(tools Tools) *Machine {
-	m := &Machine{tools: tools, installed: map[string]platform.Installation{}, pythons: map[*cache.Cache]*check.Python{}}
+	m := &Machine{tools: tools, installed: map[string]platform.Installation{}}
 	for _, p := range platforms {
 		m.installed[p.Name] = p.Here(tools)
 	}
@@ -163,6 +145,7 @@ func (m *Machine) openCache() (*cache.Cache, error) {
 	if err := compiled.Prune(cache.Limit); err != nil {
 		m.tools.Notice(err.Error()) // a full cache is no reason to stop
 	}
+	m.python = check.NewPython(m.tools.Getenv, compiled)
 	return compiled, nil
 }
 

@@ -21,19 +21,17 @@ func (m *Machine) LockClocks(ctx context.Context, k *kernels.Kernel, mhz int, st
 		m.tools.Notice("--lock-clocks has no effect: the kernel runs on the processor")
 		return func() {}
 	}
-	unlock := locker.LockClocks(ctx, mhz)
-	finished := make(chan struct{})
+	unlock := sync.OnceFunc(locker.LockClocks(ctx, mhz))
+	ctx, finish := context.WithCancel(ctx)
 	go func() {
 		select {
 		case <-ctx.Done():
-			unlock()
 		case <-stop:
-			unlock()
-		case <-finished:
 		}
-	}()
-	return sync.OnceFunc(func() {
-		close(finished)
 		unlock()
-	})
+	}()
+	return func() {
+		finish()
+		unlock()
+	}
 }
