@@ -51,16 +51,14 @@ type Options struct {
 	// BuildTimeout is how long a build may take where the manifest does not say. Zero means
 	// a minute.
 	BuildTimeout time.Duration
-	// Cores is how many there are. Zero means those of this machine.
-	Cores int
 }
 
 // Backend builds and runs the programs of one kernel and workload. Close it to remove what
 // was built.
 type Backend struct {
+	*host.Limits
 	kernel   *kernels.Kernel
 	workload kernels.Workload
-	limits   *host.Limits
 	options  Options
 	dir      string // where programs run: the kernel's folder
 	scratch  string // holds the folders of points
@@ -80,11 +78,10 @@ var (
 
 // New returns a backend for a kernel and one of its workloads.
 func New(k *kernels.Kernel, w kernels.Workload, s *space.Space, options Options) (*Backend, error) {
-	options.Cores = cmp.Or(options.Cores, runtime.NumCPU())
 	options.BuildTimeout = cmp.Or(k.Commands.Timeouts.Build, options.BuildTimeout, time.Minute)
 	b := &Backend{
-		kernel: k, workload: w, limits: host.NewLimits(k, s, options.Cores), options: options, dir: k.Dir,
-		cores: semaphore.NewWeighted(int64(options.Cores)),
+		Limits: host.NewLimits(k, s, runtime.NumCPU()), kernel: k, workload: w, options: options, dir: k.Dir,
+		cores: semaphore.NewWeighted(int64(runtime.NumCPU())),
 		built: map[string]built{},
 	}
 	for _, line := range [][]string{k.Commands.Build, k.Commands.Run, k.Commands.Check} {
@@ -133,20 +130,17 @@ const abandoned = 7 * 24 * time.Hour
 // Close removes what was built.
 func (b *Backend) Close() { _ = os.RemoveAll(b.scratch) }
 
-// Preflight asks whether the machine has as many cores as the point wants.
-func (b *Backend) Preflight(point space.Point) *objective.Failure {
-	return b.limits.Preflight(point)
-}
-
 // job is what is run for a point: everything that a run depends on, as a file.
 type job struct {
 	Source string `json:"source"`
 	kernels.Lines
 }
 
-// jobAt fills in a point's values.
-func (b *Backend) jobAt(values map[string]string) job {
-	return job{b.source, b.kernel.Commands.At(values)}
+// jobAt fills in a point's values. Content is that of the job's file.
+func (b *Backend) jobAt(values map[string]string) (j job, content []byte, err error) {
+	j = job{b.source, b.kernel.Commands.At(values)}
+	content, err = json.MarshalIndent(j, "", "\t")
+	return j, content, err
 }
 
 // Compile makes the point's folder and builds there. A point that runs the same as another
@@ -158,13 +152,12 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	}
 	// The folder and the output have no name yet: what is the same but for them is the same.
 	values[kernels.OutFolder], values[kernels.StandardOutput] = "{OUT}", "{STDOUT}"
-	j := b.jobAt(values)
-	if len(j.Run) == 0 {
-		return objective.Binary{}, objective.Unfit("nothing is left of the run command"), nil
-	}
-	content, err := json.MarshalIndent(j, "", "\t")
+	j, content, err := b.jobAt(values)
 	if err != nil {
 		return objective.Binary{}, nil, err
+	}
+	if len(j.Run) == 0 {
+		return objective.Binary{}, objective.Unfit("nothing is left of the run command"), nil
 	}
 	digest := cache.Digest(content)
 	if known, found, err := b.known(digest); found || err != nil {
@@ -176,14 +169,14 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	}
 	values[kernels.OutFolder], values[kernels.StandardOutput] = filepath.Join(folder, "out"),
 		filepath.Join(folder, "stdout")
-	if content, err = json.MarshalIndent(b.jobAt(values), "", "\t"); err != nil {
-		return objective.Binary{}, nil, err
-	}
 	path := filepath.Join(folder, "job.json")
-	if err := os.WriteFile(path, content, 0o644); err != nil {
+	if j, content, err = b.jobAt(values); err == nil {
+		err = os.WriteFile(path, content, 0o644)
+	}
+	if err != nil {
 		return objective.Binary{}, nil, err
 	}
-	if failure, err := b.build(ctx, b.jobAt(values)); failure != nil || err != nil {
+	if failure, err := b.build(ctx, j); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
 	binary := objective.Binary{
@@ -269,9 +262,9 @@ func (b *Backend) Reference(context.Context, space.Point) (objective.Binary, err
 // Reserve takes the cores that the point says it uses, and all of them where it says
 // nothing: nobody knows what a program starts.
 func (b *Backend) Reserve(ctx context.Context, point space.Point) (worker.Slot, error) {
-	cores := int64(b.options.Cores)
+	cores := int64(runtime.NumCPU())
 	if slices.ContainsFunc(b.kernel.Launch.Steps, func(s kernels.Step) bool { return s.Threads != nil }) {
-		threads, err := b.limits.Threads(point)
+		threads, err := b.Threads(point)
 		if err != nil {
 			return worker.Slot{}, err
 		}
@@ -289,16 +282,12 @@ func (b *Backend) Facts() objective.Facts { return b.facts }
 func (b *Backend) describe() objective.Facts {
 	c := b.kernel.Commands
 	programs := &objective.Programs{Lines: c.Lines, Sizes: b.workload.Dims, Definitions: c.Definitions}
-	building := "no build"
-	if len(c.Build) > 0 {
-		building = strings.Join(c.Build, " ")
-	}
 	return objective.Facts{
 		Width: 1,
 		Environment: objective.Environment{
-			Backend: DeviceName, Device: host.Processor(), Cores: b.options.Cores, System: runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler: building, Objective: objective.ObjectiveOf(b.kernel), Programs: programs,
-			Commit: git.CheckedOut(b.kernel.Dir),
+			Backend: DeviceName, Device: host.Processor(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
+			Compiler: cmp.Or(strings.Join(c.Build, " "), "no build"), Objective: objective.ObjectiveOf(b.kernel),
+			Programs: programs, Commit: git.CheckedOut(b.kernel.Dir),
 		},
 	}
 }
