@@ -100,9 +100,6 @@ func (s *score) known(p Prepared) map[string]float64 {
 // beforehand fails a point that breaks a requirement on what the compiler says: there is no
 // need to run it.
 func (s *score) beforehand(p Prepared) *Failure {
-	if s.plain() {
-		return nil
-	}
 	return s.required(Compile, p.Point, s.known(p), true)
 }
 

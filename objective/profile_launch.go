@@ -37,9 +37,8 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 	if p.Failure != nil {
 		return result, nil
 	}
-	begun := result
 	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
-		result = begun
+		result = Profiled{}
 		s.Distrust() // it ends with this launch
 		failure, err := e.Tester.check(ctx, s, p, e.Tester.WorkloadCase())
 		switch {

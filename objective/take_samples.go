@@ -109,6 +109,10 @@ func throttled(conditions *worker.Conditions) *Failure {
 	return &Failure{Bench, Throttled, "every sample was discarded, because " + worker.WhyDiscarded + ": " + reasons}
 }
 
+// rooflineTolerance is by how much a time must undercut the roofline before it is
+// called impossible: clocks and formulas are not exact to the last per cent.
+const rooflineTolerance = 1.05
+
 // plausible fails an outcome whose time no device could reach: whatever was timed, it was not all of the work.
 func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 	roofline, floor := b.roofline, 0.0
