@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -110,10 +111,7 @@ func answer(out io.Writer, device Device, r request) error {
 	var fault *Fault
 	switch {
 	case errors.As(err, &fault):
-		if err := writeFrame(out, response{Nonce: r.Nonce, Ended: fault}); err != nil {
-			return err
-		}
-		return errEnded
+		return cmp.Or(writeFrame(out, response{Nonce: r.Nonce, Ended: fault}), errEnded)
 	case err != nil:
 		return writeFrame(out, response{Nonce: r.Nonce, Error: err.Error()})
 	}
