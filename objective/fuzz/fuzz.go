@@ -228,35 +228,33 @@ func (c *checker) cases(point space.Point) (iter.Seq[check.Case], string) {
 // leave out is the workload's. What the kernel does not allow is an
 // *devices.ArgumentError.
 func NewCase(t devices.Target, sizes, family, layout string, seed uint64) (*check.Case, error) {
-	fail := func(format string, arguments ...any) (*check.Case, error) {
-		return nil, devices.Argumentf(format, arguments...)
-	}
 	parsed, err := space.ParsePoint(sizes)
 	if err != nil {
-		return fail("--shape: %w", err)
+		return nil, devices.Argumentf("--shape: %w", err)
 	}
 	c := &check.Case{Dims: maps.Clone(t.Workload.Dims), Seed: seed, Family: family, Layout: worker.Layout(layout)}
 	for _, size := range parsed.Assignments() {
 		if _, ok := c.Dims[size.Name]; !ok || size.Value.Integer() < 1 {
-			return fail("--shape: %s=%s: a size of at least 1 for one of %s", size.Name, size.Value, t.Workload.Dims)
+			return nil, devices.Argumentf("--shape: %s=%s: a size of at least 1 for one of %s", size.Name, size.Value,
+				t.Workload.Dims)
 		}
 		c.Dims[size.Name] = size.Value.Integer()
 	}
 	if !t.Kernel.Allows(c.Dims) {
-		return fail("--shape: %s is outside the domain of %s in its manifest", c.Dims, t.Kernel.Name)
+		return nil, devices.Argumentf("--shape: %s is outside the domain of %s in its manifest", c.Dims, t.Kernel.Name)
 	}
 	if !t.Kernel.SameClass(t.Workload.Dims, c.Dims) {
-		return fail("--shape: machine code for %s is made for %s, which %s is not: name a workload of such sizes",
-			t.Workload.Name, t.Kernel.Class(t.Workload), c.Dims)
+		return nil, devices.Argumentf("--shape: machine code for %s is made for %s, which %s is not: name a workload of "+
+			"such sizes", t.Workload.Name, t.Kernel.Class(t.Workload), c.Dims)
 	}
 	if family != "" {
 		if _, err := t.Kernel.BindFamily(c.Dims, family); err != nil {
-			return fail("--family: %w", err)
+			return nil, devices.Argumentf("--family: %w", err)
 		}
 	}
 	switch c.Layout {
 	case "", worker.Guarded, worker.Aligned, worker.Misaligned:
 		return c, nil
 	}
-	return fail("--layout %q: guarded, aligned or misaligned", layout)
+	return nil, devices.Argumentf("--layout %q: guarded, aligned or misaligned", layout)
 }
