@@ -250,16 +250,20 @@ func (g *generator) where(rng *rand.Rand, admits func(size int64) bool) kernels.
 	narrowed := *g
 	narrowed.sizes = map[string][]int64{}
 	for name, sizes := range g.sizes {
-		admitted := slices.DeleteFunc(slices.Clone(sizes), func(size int64) bool { return !admits(size) })
-		if len(admitted) == 0 {
-			admitted = sizes
-		}
-		narrowed.sizes[name] = admitted
+		narrowed.sizes[name] = preferred(sizes, admits)
 	}
 	if dims := narrowed.allowed(rng); dims != nil {
 		return dims
 	}
 	return g.draw(rng)
+}
+
+// preferred returns what a condition admits, or all where it admits nothing.
+func preferred[T any](all []T, admits func(T) bool) []T {
+	if admitted := collect.Where(all, admits); admitted != nil {
+		return admitted
+	}
+	return all
 }
 
 // edges returns, for each dimension and starting from a shape, the sizes of 1, of 0 where the domain has it,

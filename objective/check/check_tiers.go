@@ -109,22 +109,15 @@ const quickTurns = 2
 // shapes are the cheaper half of those without a side of 1, which exercise
 // little of anything else.
 func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case {
-	wide := slices.DeleteFunc(slices.Clone(shapes), func(d kernels.Dims) bool {
+	wide := preferred(shapes, func(d kernels.Dims) bool {
 		for name, sizes := range k.Fuzz {
 			if d[name] == 1 && len(sizes) > 1 {
-				return true
+				return false
 			}
 		}
-		return false
+		return true
 	})
-	if len(wide) == 0 {
-		wide = shapes
-	}
-	wide = wide[:(len(wide)+1)/2]
-	if small := slices.DeleteFunc(slices.Clone(wide),
-		func(d kernels.Dims) bool { return volume(k, d) > stockVolume }); len(small) > 0 {
-		wide = small
-	}
+	wide = preferred(wide[:(len(wide)+1)/2], func(d kernels.Dims) bool { return volume(k, d) <= stockVolume })
 	families := k.Arguments.Families()
 	if len(families) == 0 {
 		families = []string{arguments.Declared}
