@@ -127,33 +127,28 @@ type Answer struct {
 // Know returns the right answer for a point at a case. Any failure here is an error: without
 // an oracle nothing can be judged.
 func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.Point, c Case,
-	bindings []arguments.Binding) (a Answer, err error) {
+	bindings []arguments.Binding) (Answer, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	a = Answer{kernel: o.kernel, special: c.special()}
-	if a.want, err = o.answer(ctx, command, question{c, o.kernel.ReferencePoint(point)}, bindings); err != nil {
-		return a, err
+	q := question{c, o.kernel.ReferencePoint(point)}
+	known := remembered{key: q.key()}
+	if at := slices.IndexFunc(o.answers, func(a remembered) bool { return a.key == known.key }); at >= 0 {
+		known = o.answers[at]
+		o.answers = slices.Delete(o.answers, at, at+1)
+	} else {
+		var err error
+		if known.outputs, err = o.refer(ctx, command, q, bindings); err != nil {
+			o.stop()
+			return Answer{}, err
+		}
+		o.retained += size(known.outputs)
 	}
-	a.bounds = o.bounds()
-	return a, nil
-}
-
-// answer returns the reference's outputs.
-func (o *Oracle) answer(ctx context.Context, command worker.Command, q question,
-	bindings []arguments.Binding) ([][]byte, error) {
-	key := q.key()
-	if at := slices.IndexFunc(o.answers, func(a remembered) bool { return a.key == key }); at >= 0 {
-		known := o.answers[at]
-		o.answers = append(slices.Delete(o.answers, at, at+1), known)
-		return known.outputs, nil
+	o.answers = append(o.answers, known)
+	for o.retained > answerLimit && len(o.answers) > 1 {
+		o.retained -= size(o.answers[0].outputs)
+		o.answers = slices.Delete(o.answers, 0, 1)
 	}
-	outputs, err := o.refer(ctx, command, q, bindings)
-	if err != nil {
-		o.stop()
-		return nil, err
-	}
-	o.remember(key, outputs)
-	return outputs, nil
+	return Answer{o.kernel, known.outputs, o.bounds(), c.special()}, nil
 }
 
 // refer asks the reference, or reads what the manifest says.
@@ -235,15 +230,6 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 type remembered struct {
 	key     string
 	outputs [][]byte
-}
-
-func (o *Oracle) remember(key string, outputs [][]byte) {
-	o.answers = append(o.answers, remembered{key, outputs})
-	o.retained += size(outputs)
-	for o.retained > answerLimit && len(o.answers) > 1 {
-		o.retained -= size(o.answers[0].outputs)
-		o.answers = slices.Delete(o.answers, 0, 1)
-	}
 }
 
 func size(outputs [][]byte) int {
