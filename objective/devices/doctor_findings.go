@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -22,11 +23,8 @@ func Probe(ctx context.Context, tools Tools) (findings []Finding, usable, gpu bo
 		found, able := m.installed[b.Name].Probe(ctx)
 		findings, gpu = append(findings, found...), gpu || able && b.GPU
 	}
-	usable = true
-	for _, f := range findings {
-		usable = usable && (f.Found != "" || !f.Needed)
-	}
-	return findings, usable, gpu
+	lacking := slices.ContainsFunc(findings, func(f Finding) bool { return f.Needed && f.Found == "" })
+	return findings, !lacking, gpu
 }
 
 // probeCache makes sure that the cache can be written and says how much room there

@@ -2,8 +2,10 @@ package devices
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/check"
@@ -89,18 +91,13 @@ var FewestProcesses = stats.FewestForInterval
 // summarise computes what the samples say. The interval is over processes, because
 // they differ more than the launches inside one; too few of them have none.
 func (m *PointMeasurement) summarise(flops, bytes float64, roofline objective.Roofline) {
-	var medians, all, drifts []float64
-	for _, samples := range m.Rounds {
-		medians = append(medians, stats.Median(samples))
-		drifts = append(drifts, stats.Drift(samples))
-		all = append(all, samples...)
-	}
+	all, medians := slices.Concat(m.Rounds...), collect.Each(m.Rounds, stats.Median)
 	m.Milliseconds = stats.Median(medians)
 	m.Interval = stats.MedianInterval(medians, 0.95)
 	m.CV, m.Variation = stats.CV(all), stats.RobustCV(all)
 	m.P50, m.P95, m.P99, m.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99),
 		stats.Quantile(all, 0)
-	m.Drift = stats.Median(drifts)
+	m.Drift = stats.Median(collect.Each(m.Rounds, stats.Drift))
 	m.Gigaflops, m.Gigabytes = flops/m.Milliseconds/1e6, bytes/m.Milliseconds/1e6
 	if roofline = roofline.Comparable(); roofline.Flops > 0 && roofline.Bytes > 0 {
 		m.Roofline = max(1e9*m.Gigaflops/roofline.Flops, 1e9*m.Gigabytes/roofline.Bytes)
