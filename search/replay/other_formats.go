@@ -1,10 +1,10 @@
 package replay
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,18 +13,44 @@ import (
 	"pawl/objective"
 )
 
-// foreign collects what Kernel Tuner caches and T4 files have in common.
+// foreign is what is read of a Kernel Tuner cache, which has "cache", or of a T4 file, which has "results".
 type foreign struct {
-	device   string
-	kernel   string
-	problem  json.RawMessage
-	keys     []string // the parameters in their order, where the file says it
-	metadata struct {
+	Device   string          `json:"device_name"`
+	Kernel   string          `json:"kernel_name"`
+	Problem  json.RawMessage `json:"problem_size"`
+	Keys     []string        `json:"tune_params_keys"` // the parameters in their order, where the file says it
+	Metadata struct {
 		TimeUnit string `json:"timeunit"`
+	} `json:"metadata"`
+	Cache   object            `json:"cache"`
+	Results []json.RawMessage `json:"results"`
+}
+
+// object is a JSON object whose fields keep their order.
+type object []field
+
+type field struct {
+	name  string
+	value json.RawMessage
+}
+
+func (o *object) UnmarshalJSON(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return fmt.Errorf("expected an object, found %v", open)
 	}
-	cached  bool
-	results bool
-	entries []foreignEntry
+	for *o = (object{}); decoder.More(); {
+		name, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		f := field{name: name.(string)} // or else it is no JSON
+		if err := decoder.Decode(&f.value); err != nil {
+			return err
+		}
+		*o = append(*o, f)
+	}
+	return nil
 }
 
 // foreignEntry is an entry whose values are not yet typed: the kind of a
@@ -40,40 +66,32 @@ type foreignEntry struct {
 // errorTime is what old versions of Kernel Tuner record as the time of a configuration that failed.
 const errorTime = 1e20
 
-// readCache reads the entries of a Kernel Tuner cache. It returns io.EOF when the file ends behind an entry.
-func (f *foreign) readCache(decoder *json.Decoder) error {
-	if err := expect(decoder, '{'); err != nil {
-		return err
-	}
-	f.cached = true
-	for {
-		name, err := key(decoder)
-		if err != nil || name == "" {
-			return err
-		}
-		var fields map[string]json.RawMessage
-		if err := decoder.Decode(&fields); err != nil {
-			return fmt.Errorf("entry %q: %w", name, cut(err))
-		}
-		e, err := cacheEntry(fields)
+// entries reads what the file has of each configuration.
+func (f *foreign) entries() (entries []foreignEntry, err error) {
+	for _, one := range f.Cache {
+		e, err := cacheEntry(one.value)
 		if err != nil {
-			return fmt.Errorf("entry %q: %w", name, err)
+			return nil, fmt.Errorf("entry %q: %w", one.name, err)
 		}
-		f.entries = append(f.entries, e)
+		entries = append(entries, e)
 	}
-}
-
-// cut keeps an entry that breaks off from being taken for a file that was merely not closed.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the file ends in the middle of it")
+	for i, raw := range f.Results {
+		e, err := f.resultEntry(raw)
+		if err != nil {
+			return nil, fmt.Errorf("result %d: %w", i, err)
+		}
+		entries = append(entries, e)
 	}
-	return err
+	return entries, nil
 }
 
 // cacheEntry reads one configuration. Its time is a number, or the name of what
 // went wrong; newer versions put that name into __error__.
-func cacheEntry(fields map[string]json.RawMessage) (foreignEntry, error) {
+func cacheEntry(text json.RawMessage) (foreignEntry, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return foreignEntry{}, err
+	}
 	e := foreignEntry{values: fields}
 	var reason string
 	if raw, ok := fields["__error__"]; ok {
@@ -143,57 +161,38 @@ func foreignFailure(word string) *objective.Failure {
 
 // t4Result is what is read of a result of a T4 file.
 type t4Result struct {
-	Configuration json.RawMessage `json:"configuration"`
-	Times         t4Times         `json:"times"`
-	Invalidity    string          `json:"invalidity"`
-	Measurements  []t4Measurement `json:"measurements"`
+	Configuration object `json:"configuration"`
+	Times         struct {
+		Compilation float64   `json:"compilation"`
+		Validation  float64   `json:"validation"`
+		Runtimes    []float64 `json:"runtimes"`
+	} `json:"times"`
+	Invalidity   string `json:"invalidity"`
+	Measurements []struct {
+		Name  string          `json:"name"`
+		Value json.RawMessage `json:"value"` // a number for times
+		Unit  string          `json:"unit"`
+	} `json:"measurements"`
 }
 
-type t4Times struct {
-	Compilation float64   `json:"compilation"`
-	Validation  float64   `json:"validation"`
-	Runtimes    []float64 `json:"runtimes"`
-}
-
-type t4Measurement struct {
-	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"` // a number for times
-	Unit  string          `json:"unit"`
-}
-
-func (f *foreign) readResults(decoder *json.Decoder) error {
-	if err := expect(decoder, '['); err != nil {
-		return err
+// resultEntry reads one result. The first names the parameters.
+func (f *foreign) resultEntry(text json.RawMessage) (foreignEntry, error) {
+	var r t4Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return foreignEntry{}, err
 	}
-	f.results = true
-	for decoder.More() {
-		var r t4Result
-		if err := decoder.Decode(&r); err != nil {
-			return fmt.Errorf("result %d: %w", len(f.entries), cut(err))
-		}
-		e, err := f.resultEntry(r)
-		if err != nil {
-			return fmt.Errorf("result %d: %w", len(f.entries), err)
-		}
-		f.entries = append(f.entries, e)
+	e := foreignEntry{
+		values: map[string]json.RawMessage{}, compile: r.Times.Compilation, running: r.Times.Validation,
 	}
-	return expect(decoder, ']')
-}
-
-func (f *foreign) resultEntry(r t4Result) (foreignEntry, error) {
-	e := foreignEntry{compile: r.Times.Compilation, running: r.Times.Validation}
 	for _, runtime := range r.Times.Runtimes {
 		e.running += runtime
 	}
-	if err := json.Unmarshal(r.Configuration, &e.values); err != nil {
-		return e, fmt.Errorf("configuration: %w", err)
-	}
-	if f.keys == nil {
-		keys, err := keysInOrder(r.Configuration)
-		if err != nil {
-			return e, fmt.Errorf("configuration: %w", err)
+	first := f.Keys == nil
+	for _, parameter := range r.Configuration {
+		e.values[parameter.name] = parameter.value
+		if first {
+			f.Keys = append(f.Keys, parameter.name)
 		}
-		f.keys = keys
 	}
 	if r.Invalidity != "correct" && r.Invalidity != "" {
 		e.entry.Failure = foreignFailure(r.Invalidity)
@@ -213,28 +212,6 @@ func (f *foreign) resultEntry(r t4Result) (foreignEntry, error) {
 	return e, errors.New(`no measurement "time"`)
 }
 
-func keysInOrder(object json.RawMessage) ([]string, error) {
-	decoder := json.NewDecoder(strings.NewReader(string(object)))
-	if err := expect(decoder, '{'); err != nil {
-		return nil, err
-	}
-	var keys []string
-	for {
-		name, err := key(decoder)
-		if err != nil {
-			return nil, unexpected(err)
-		}
-		if name == "" {
-			return keys, nil
-		}
-		keys = append(keys, name)
-		var skipped json.RawMessage
-		if err := decoder.Decode(&skipped); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // units are milliseconds per unit of time. The first T4 files spell it so.
 var units = map[string]float64{
 	"": 1, "ms": 1, "milliseconds": 1, "miliseconds": 1,
@@ -243,27 +220,31 @@ var units = map[string]float64{
 
 // record types the values and puts the record together.
 func (f *foreign) record() (*Record, error) {
-	if f.cached == f.results {
+	if (f.Cache == nil) == (f.Results == nil) {
 		return nil,
 			errors.New(`unknown format: neither a pawl record ("format" first), nor a Kernel Tuner cache ("cache"), ` +
 				`nor a T4 file ("results")`)
 	}
-	if len(f.entries) == 0 {
-		return nil, errors.New("the file has no entries")
-	}
-	if len(f.keys) == 0 {
-		return nil, errors.New("the file does not name its parameters")
-	}
-	fileUnit, ok := units[strings.ToLower(f.metadata.TimeUnit)]
-	if !ok {
-		return nil, fmt.Errorf("unknown unit of time %q", f.metadata.TimeUnit)
-	}
-	r := &Record{Kernel: f.kernel, Workload: workload(f.problem), Environment: objective.Environment{Device: f.device}}
-	table, err := newValueTable(f.keys, f.entries)
+	entries, err := f.entries()
 	if err != nil {
 		return nil, err
 	}
-	for i, e := range f.entries {
+	if len(entries) == 0 {
+		return nil, errors.New("the file has no entries")
+	}
+	if len(f.Keys) == 0 {
+		return nil, errors.New("the file does not name its parameters")
+	}
+	fileUnit, ok := units[strings.ToLower(f.Metadata.TimeUnit)]
+	if !ok {
+		return nil, fmt.Errorf("unknown unit of time %q", f.Metadata.TimeUnit)
+	}
+	r := &Record{Kernel: f.Kernel, Workload: workload(f.Problem), Environment: objective.Environment{Device: f.Device}}
+	table, err := newValueTable(f.Keys, entries)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range entries {
 		entryUnit := fileUnit
 		if e.unit != "" {
 			if entryUnit, ok = units[strings.ToLower(e.unit)]; !ok {

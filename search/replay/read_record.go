@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 )
 
 // Largest is the largest file that Read accepts, in bytes after decompression.
@@ -55,17 +56,13 @@ func readRecord(r io.Reader) (*Record, error) {
 		return nil, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	if err := expect(decoder, '{'); err != nil {
-		return nil, fmt.Errorf("it is not a JSON object: %w", err)
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return nil, errors.New("it is not a JSON object")
 	}
-	first, err := key(decoder)
-	if err != nil {
-		return nil, err
-	}
-	if first == "format" {
+	if first, err := decoder.Token(); err == nil && first == "format" {
 		return readOwn(data)
 	}
-	return readForeign(decoder, first)
+	return readForeign(data)
 }
 
 func readAll(r io.Reader, limit int64) ([]byte, error) {
@@ -88,73 +85,23 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// readForeign reads a Kernel Tuner cache or a T4 file, which differ by
-// their keys: "cache" is an object, "results" a list. The first key is read
-// already.
-func readForeign(decoder *json.Decoder, first string) (*Record, error) {
+// readForeign reads a Kernel Tuner cache or a T4 file.
+func readForeign(data []byte) (*Record, error) {
 	f := &foreign{}
-	fields := map[string]any{
-		"device_name": &f.device, "kernel_name": &f.kernel, "problem_size": &f.problem,
-		"tune_params_keys": &f.keys, "metadata": &f.metadata,
-	}
-	name, err := first, error(nil)
-	for ; err == nil && name != ""; name, err = key(decoder) {
-		switch field, known := fields[name]; {
-		case name == "cache":
-			err = f.readCache(decoder)
-		case name == "results":
-			err = f.readResults(decoder)
-		case known:
-			err = decoder.Decode(field)
-		default:
-			err = decoder.Decode(new(json.RawMessage))
+	err := json.NewDecoder(bytes.NewReader(data)).Decode(f)
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err != nil {
+			return nil, err
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%q: %w", name, err)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
+		return f.record()
 	}
 	// Kernel Tuner closes its cache when a run ends well; a file of a run that did not ends behind an entry.
-	if err != nil && !(errors.Is(err, io.EOF) && f.cached) {
-		return nil, unexpected(err)
-	}
-	return f.record()
-}
-
-// unexpected names the end of the file as what it is.
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-func expect(decoder *json.Decoder, delimiter json.Delim) error {
-	token, err := decoder.Token()
-	if err != nil {
-		return unexpected(err)
-	}
-	if token != delimiter {
-		return fmt.Errorf("expected %v at byte %d, found %v", delimiter, decoder.InputOffset(), token)
-	}
-	return nil
-}
-
-// key reads the next key of an object, or its end: then it is empty. At the end of the file it returns io.EOF.
-func key(decoder *json.Decoder) (string, error) {
-	token, err := decoder.Token()
-	if err != nil {
-		return "", err
-	}
-	switch token := token.(type) {
-	case string:
-		return token, nil
-	case json.Delim:
-		if token == '}' {
-			return "", nil
+	for _, end := range []string{"}", "}}"} {
+		closed, whole := &foreign{}, bytes.NewReader(bytes.TrimRight(data, ", \t\r\n"))
+		decoder := json.NewDecoder(io.MultiReader(whole, strings.NewReader(end)))
+		if decoder.Decode(closed) == nil && closed.Cache != nil {
+			return closed.record()
 		}
 	}
-	return "", fmt.Errorf("expected a key at byte %d, found %v", decoder.InputOffset(), token)
+	return nil, fmt.Errorf("the file ends in the middle of an entry: %w", err)
 }
