@@ -3,6 +3,7 @@ package gaussian
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"pawl/internal/collect"
 )
@@ -45,7 +46,7 @@ func (t *Trend) expect(points [][]uint16) [][]float64 {
 		k := t.scratch[:len(process.points)]
 		for _, values := range points {
 			process.correlations(values, k)
-			expected[e] = append(expected[e], process.mean+dot(process.weights, k))
+			expected[e] = append(expected[e], process.mean+floats.Dot(process.weights, k))
 		}
 	}
 	return expected
@@ -89,18 +90,7 @@ func (t *Trend) Expect(points [][]uint16, weights []float64) []float64 {
 func combined(expected [][]float64, weights []float64, points int) []float64 {
 	sums := make([]float64, points)
 	for e, weight := range weights {
-		for i, value := range expected[e] {
-			sums[i] += weight * value
-		}
+		floats.AddScaled(sums, weight, expected[e])
 	}
 	return sums
-}
-
-// without returns what expectations leave of observed values.
-func without(y, expected []float64) []float64 {
-	residuals := make([]float64, len(y))
-	for i, value := range y {
-		residuals[i] = value - expected[i]
-	}
-	return residuals
 }

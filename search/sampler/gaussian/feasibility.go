@@ -1,6 +1,10 @@
 package gaussian
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Classifier is the probability that a point works, learned from labels, 1 for works
 // and -1 for fails: a process over the labels, squashed to a probability
@@ -26,7 +30,7 @@ func (c *Classifier) LogProbability(values []uint16) float64 {
 		return 0
 	}
 	nearest := c.process.correlations(values, c.scratch)
-	mean := c.process.mean + dot(c.process.weights, c.scratch)
+	mean := c.process.mean + floats.Dot(c.process.weights, c.scratch)
 	deviation := c.process.deviation(nearest * nearest / (1 + c.process.noise))
 	z := mean / math.Sqrt(deviation*deviation+c.blur)
 	return math.Log(math.Erfc(-max(z, -8)/math.Sqrt2) / 2)

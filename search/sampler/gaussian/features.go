@@ -3,6 +3,7 @@ package gaussian
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"pawl/internal/collect"
 	"pawl/space"
@@ -70,9 +71,9 @@ func logarithms(ascending []float64) []float64 {
 	return collect.Each(ascending, func(x float64) float64 { return math.Log2(x + shift) })
 }
 
-func rescaled(ascending []float64) []float64 {
-	low, high := ascending[0], ascending[len(ascending)-1]
-	return collect.Each(ascending, func(x float64) float64 { return (x - low) / (high - low) })
+func rescaled(places []float64) []float64 {
+	low, high := slices.Min(places), slices.Max(places)
+	return collect.Each(places, func(x float64) float64 { return (x - low) / (high - low) })
 }
 
 // unevenness is the sum of the squared gaps between neighbors on [0, 1]: the smaller, the more even.
@@ -90,38 +91,24 @@ func unevenness(ascending []float64) float64 {
 // as in a list of powers of two. Zero is divided by two as often as one likes.
 func Alignments(p space.Param) []float64 {
 	places := make([]float64, len(p.Values))
-	low, high, grows := math.Inf(1), math.Inf(-1), true
 	for i, v := range p.Values {
 		if v.Kind() != space.Integer {
 			return nil
 		}
 		if v.Integer() != 0 {
 			places[i] = float64(bits.TrailingZeros64(uint64(v.Integer())))
-			low, high = min(low, places[i]), max(high, places[i])
 		}
 	}
+	zero := slices.Max(places) + 1
 	for i, v := range p.Values {
 		if v.Integer() == 0 {
-			places[i] = high + 1
+			places[i] = zero
 		}
 	}
-	for i := 1; i < len(places); i++ {
-		grows = grows && places[i] >= places[i-1]
-	}
-	if grows {
+	if slices.IsSorted(places) {
 		return nil
 	}
-	top := low
-	for _, place := range places {
-		top = max(top, place)
-	}
-	if top == low {
-		return nil
-	}
-	for i := range places {
-		places[i] = (places[i] - low) / (top - low)
-	}
-	return places
+	return rescaled(places)
 }
 
 // ValuesOfAll is ValuesOf for many points, in one piece of memory.

@@ -3,6 +3,8 @@ package gaussian
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"pawl/internal/collect"
 )
 
@@ -54,7 +56,7 @@ func (t *Trend) Follow(process *Process, points [][]uint16, y []float64, followe
 	for i, weight := range t.weigh(columns, y, process.factor) {
 		weights[followed[i]] = weight
 	}
-	process.Condition(without(y, combined(expected, weights, len(y))))
+	process.Condition(floats.SubTo(make([]float64, len(y)), y, combined(expected, weights, len(y))))
 	// A study that explains every observation leaves no variance, and nothing to look for.
 	process.variance = max(process.variance, followedVariance)
 	return weights

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Solves that end early rank the best candidates as solves to the end do, and every score is an
@@ -69,7 +71,7 @@ func bounds(g *Process, candidates [][]uint16, best float64) (scores []float64) 
 	for _, values := range candidates {
 		nearest := g.correlations(values, k)
 		scores = append(scores,
-			LogExpectedImprovement(best, g.mean+dot(g.weights, k), g.deviation(nearest*nearest/(1+g.noise))))
+			LogExpectedImprovement(best, g.mean+floats.Dot(g.weights, k), g.deviation(nearest*nearest/(1+g.noise))))
 	}
 	return scores
 }

@@ -102,10 +102,6 @@ func (g *Process) Condition(y []float64) {
 // Inflate multiplies the deviations of a conditioned process.
 func (g *Process) Inflate(factor float64) { g.variance *= factor * factor }
 
-func dot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
-}
-
 // correlations fills into with the correlations of a candidate with the observed
 // and pending points, and returns the largest.
 func (g *Process) correlations(values []uint16, into []float64) (nearest float64) {
@@ -124,7 +120,7 @@ func (g *Process) correlations(values []uint16, into []float64) (nearest float64
 	return nearest
 }
 
-// solveBlock is the number of candidates whose variances are solved for at a time.
+// solveBlock is the number of candidates that are solved for between two looks at the leaders.
 const solveBlock = 32
 
 // LogImprovement returns the logarithm of the expected improvement over best of
@@ -135,13 +131,13 @@ const solveBlock = 32
 // Leaders others have exactly, gets a bound instead.
 func (g *Process) LogImprovement(candidates [][]uint16, expected, logWeights []float64, best, floor float64) []float64 {
 	n := len(g.points)
-	g.scratch = sized(g.scratch, n*len(candidates))
+	g.scratch = slices.Grow(g.scratch[:0], n*len(candidates))[:n*len(candidates)]
 	means, scores := make([]float64, len(candidates)), make([]float64, len(candidates))
 	order := make([]int, len(candidates))
 	for i, values := range candidates {
 		k := g.scratch[i*n : (i+1)*n]
 		nearest := g.correlations(values, k)
-		means[i] = expected[i] + g.mean + dot(g.weights, k)
+		means[i] = expected[i] + g.mean + floats.Dot(g.weights, k)
 		scores[i] = LogExpectedImprovement(best, means[i], g.deviation(nearest*nearest/(1+g.noise))) + logWeights[i]
 		order[i] = i
 	}
@@ -149,10 +145,12 @@ func (g *Process) LogImprovement(candidates [][]uint16, expected, logWeights []f
 	leaders := leaders{floor, floor, floor}
 	for start := 0; start < len(order) && scores[order[start]] > leaders[0]; start += solveBlock {
 		block := order[start:min(start+solveBlock, len(order))]
-		g.solve(g.scratch, block, func(i int, explained float64) bool {
-			scores[i] = LogExpectedImprovement(best, means[i], g.deviation(explained)) + logWeights[i]
-			return scores[i] >= leaders[Leaders-1]
-		})
+		for _, i := range block {
+			g.solve(g.scratch[i*n:(i+1)*n], func(explained float64) bool {
+				scores[i] = LogExpectedImprovement(best, means[i], g.deviation(explained)) + logWeights[i]
+				return scores[i] >= leaders[Leaders-1]
+			})
+		}
 		for _, i := range block {
 			leaders.add(scores[i])
 		}
@@ -179,24 +177,18 @@ func (l *leaders) add(score float64) {
 
 // Predict returns the means and deviations of points.
 func (g *Process) Predict(points [][]uint16) (means, deviations []float64) {
-	n := len(g.points)
-	for start := 0; start < len(points); start += solveBlock {
-		block := points[start:min(start+solveBlock, len(points))]
-		correlations := make([]float64, n*len(block))
-		order := make([]int, len(block))
-		for i, values := range block {
-			k := correlations[i*n : (i+1)*n]
-			g.correlations(values, k)
-			mean := g.mean
-			for j, weight := range g.weights {
-				mean += weight * k[j]
-			}
-			means = append(means, mean)
-			order[i] = i
+	k := make([]float64, len(g.points))
+	for _, values := range points {
+		g.correlations(values, k)
+		mean, all := g.mean, 0.0
+		for j, weight := range g.weights {
+			mean += weight * k[j]
 		}
-		for _, explained := range g.explained(correlations, order) {
-			deviations = append(deviations, g.deviation(explained))
-		}
+		g.solve(k, func(explained float64) bool {
+			all = explained
+			return true
+		})
+		means, deviations = append(means, mean), append(deviations, g.deviation(all))
 	}
 	return means, deviations
 }
@@ -217,43 +209,21 @@ func (g *Process) LeaveOneOut() []float64 {
 	return errors
 }
 
-// sized returns a slice of n numbers, whatever they are, in old's memory where that is large enough.
-func sized(old []float64, n int) []float64 {
-	if cap(old) < n {
-		return make([]float64, n)
-	}
-	return old[:n]
-}
-
-// explained returns the share of the variance that the observations take away at some candidates.
-func (g *Process) explained(correlations []float64, block []int) []float64 {
-	sums := make([]float64, len(correlations)/max(1, len(g.points)))
-	g.solve(correlations, block, func(i int, explained float64) bool {
-		sums[i] = explained
-		return true
-	})
-	return sums
-}
-
 // solveRows is after how many observations solve asks whether to go on.
 const solveRows = 32
 
-// solve is a triangular solve for the candidates of a block, in place of their correlations. The squares
-// sum up to the share of the variance that the observations take away. On the way it tells what the
-// observations so far have taken, which can only grow, and leaves out candidates that are not worth going
-// on with. Each candidate is solved by itself: few are left soon, and a product over the observations is
-// long whatever is left.
-func (g *Process) solve(correlations []float64, block []int, goOn func(candidate int, explained float64) bool) {
-	n := len(g.points)
-	for _, candidate := range block {
-		solved, explained := correlations[candidate*n:(candidate+1)*n], 0.0
-		for i := range solved {
-			row := g.factor.Data[i*g.factor.Stride:][:i+1]
-			solved[i] = (solved[i] - floats.Dot(row[:i], solved[:i])) / row[i]
-			explained += solved[i] * solved[i]
-			if ((i+1)%solveRows == 0 || i+1 == n) && !goOn(candidate, explained) {
-				break
-			}
+// solve is a triangular solve for a candidate, in place of its correlations. The squares sum up to the share of the
+// variance that the observations take away. On the way it tells what the observations so far have taken, which can
+// only grow, and ends where the candidate is not worth going on with. Candidates are solved one by one: few are left
+// soon, and a product over the observations is long whatever is left.
+func (g *Process) solve(solved []float64, goOn func(explained float64) bool) {
+	explained := 0.0
+	for i := range solved {
+		row := g.factor.Data[i*g.factor.Stride:][:i+1]
+		solved[i] = (solved[i] - floats.Dot(row[:i], solved[:i])) / row[i]
+		explained += solved[i] * solved[i]
+		if ((i+1)%solveRows == 0 || i+1 == len(solved)) && !goOn(explained) {
+			break
 		}
 	}
 }
