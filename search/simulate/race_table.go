@@ -12,9 +12,8 @@ import (
 // WriteTable writes the report as text: one table over all spaces, and one for each where there are several.
 func (r *Report) WriteTable(w io.Writer) error {
 	var text bytes.Buffer
-	var err error
 	if len(r.Spaces) > 1 {
-		err = r.writeTable(&text, fmt.Sprintf("all %d spaces, %s", len(r.Spaces), r.protocol()), r.Overall)
+		r.writeTable(&text, fmt.Sprintf("all %d spaces, %s", len(r.Spaces), r.protocol()), r.Overall)
 	}
 	for _, s := range r.Spaces {
 		title := fmt.Sprintf("%s: %d points, %d of them work, at most %d in flight", s.Name, s.Points, s.Working, s.Ahead)
@@ -23,14 +22,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 		} else {
 			text.WriteByte('\n')
 		}
-		if err == nil {
-			err = r.writeTable(&text, title, s.Samplers)
-		}
+		r.writeTable(&text, title, s.Samplers)
 	}
-	if err == nil {
-		_, err = text.WriteTo(w)
-	}
-	if err != nil {
+	if _, err := text.WriteTo(w); err != nil {
 		return fmt.Errorf("simulate: writing the table: %w", err)
 	}
 	return nil
@@ -48,7 +42,7 @@ func (r *Report) protocol() string {
 }
 
 // writeTable writes a table, and below it what help was worth and how often bounds held, where that was asked for.
-func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []SamplerReport) error {
+func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []SamplerReport) {
 	fmt.Fprintln(text, title)
 	header := []string{"sampler"}
 	for _, b := range r.Budgets {
@@ -72,7 +66,6 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 				s.Sampler, last, 100*c.Claimed, 100*c.Held, c.Known, 100*c.Bound, 100*c.Truth)
 		}
 	}
-	return nil
 }
 
 func row(s SamplerReport) []string {
