@@ -13,8 +13,6 @@ import (
 	"pawl/space"
 )
 
-var _ confirm.Search = (*engine)(nil)
-
 func (e *engine) Pool() *space.Pool                      { return e.study.pool }
 func (e *engine) Trials() []trial.Trial                  { return e.study.trials }
 func (e *engine) Rounds() []trial.Round                  { return e.rounds }
@@ -59,10 +57,9 @@ func (e *engine) Check(ctx context.Context, p objective.Prepared) (objective.Out
 func (e *engine) confirmation() (candidates []confirm.Candidate, options confirm.Options) {
 	for _, number := range e.second.ranked() {
 		t := e.study.trials[number]
+		cost := e.budget.cost(t)
 		t.Outcome.Samples = e.second.all(t)
-		candidates = append(candidates, confirm.Candidate{
-			Number: t.Number, Point: t.Point, Outcome: t.Outcome, Cost: e.budget.cost(e.study.trials[number]),
-		})
+		candidates = append(candidates, confirm.Candidate{Trial: t, Cost: cost})
 	}
 	return candidates, confirm.Options{
 		Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,

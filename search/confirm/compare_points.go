@@ -77,10 +77,8 @@ func (c *confirmation) checked(ctx context.Context, run run,
 		case failure == nil:
 			contenders = append(contenders, p)
 		case !failedBefore:
-			if err := c.Record(trial.Round{
-				Phase: run.phase, Run: run.number, Number: 1 + highest(c.Rounds(), run.phase), OrderSeed: run.seed,
-				Point: point, Outcome: objective.Outcome{Failure: failure, Binary: p.Binary.Digest},
-			}); err != nil {
+			outcome := objective.Outcome{Failure: failure, Binary: p.Binary.Digest}
+			if err := c.record(run, 1+highest(c.Rounds(), run.phase), point, outcome); err != nil {
 				return nil, false, err
 			}
 		}

@@ -46,9 +46,7 @@ type Evaluator interface {
 
 // Candidate is a trial that may be confirmed.
 type Candidate struct {
-	Number  int
-	Point   space.Point
-	Outcome objective.Outcome
+	trial.Trial
 	// Cost is what measuring it is expected to take; zero where nobody knows.
 	Cost Cost
 }

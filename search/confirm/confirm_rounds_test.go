@@ -103,7 +103,7 @@ func confirmedIn(t *testing.T, b *bench, rounds int, budget time.Duration) []tri
 		if err != nil {
 			t.Fatal(err)
 		}
-		candidate := Candidate{Number: i, Point: p}
+		candidate := Candidate{Trial: trial.Trial{Number: i, Point: p}}
 		if b.takes != nil {
 			candidate.Cost = Cost{Sample: b.takes(1)}
 		}
