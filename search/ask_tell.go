@@ -141,7 +141,7 @@ func (s *Session) Ask(ctx context.Context) (Question, error) {
 func (s *Session) ended() bool {
 	e := s.engine
 	if e.ended == "" {
-		e.ended = e.limits.reached()
+		e.ended = e.reached()
 	}
 	return e.ended != ""
 }
@@ -238,8 +238,6 @@ type rounds struct {
 	numbers map[space.Point]int
 	ask     func(*sampling) bool
 }
-
-var _ confirm.Evaluator = rounds{}
 
 // errClosed unwinds a confirmation that nobody continues.
 var errClosed = errors.New("the session was closed")

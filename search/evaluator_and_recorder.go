@@ -13,8 +13,8 @@
 //     again, interleaved, in fresh processes. See package confirm.
 //
 // Each part is a type: study asks, Depth says how far ahead, pipeline prepares and measures on a Machine, secondLook
-// uses the time in which a GPU would wait for compilers, limits says when it is enough.
-// Run puts them together. One goroutine runs them; only Prepare and Measure run beside it.
+// uses the time in which a GPU would wait for compilers, budget says what there is time for. The engine puts them
+// together, and says when it is enough (stopping.go). One goroutine runs them; only Prepare and Measure run beside it.
 //
 // goptuna has the trials in its own storage in memory; what must last goes through a
 // Recorder. Its own sampler is one of those that can be chosen, see package sampler.

@@ -22,7 +22,6 @@ type engine struct {
 	study    *study
 	pipeline *pipeline
 	second   *secondLook
-	limits   limits
 	budget   *budget
 	// searchOver ends what runs when the time of the search is over; nil where it takes none.
 	searchOver *time.Timer
@@ -119,7 +118,6 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past tr
 	}
 	e.budget = &budget{total: options.Budget, elapsed: e.elapsed, study: study}
 	e.second = newSecondLook(e)
-	e.limits = limits{options: options, study: study, budget: e.budget}
 	e.observer = &observer{options: options, study: study, budget: e.budget, failures: map[string]int{},
 		planned: len(past.Trials) > 0}
 	return e, nil
@@ -168,7 +166,7 @@ func (e *engine) search(ctx context.Context) error {
 // ask asks for the next point, and adds what that takes.
 func (e *engine) ask() (next trial.Trial, err error) {
 	err = timed(&e.spending.Asking, func() (err error) {
-		e.study.view.CostWeight = e.limits.costWeight()
+		e.study.view.CostWeight = e.costWeight()
 		next, err = e.study.ask()
 		return err
 	})
@@ -179,7 +177,7 @@ func (e *engine) ask() (next trial.Trial, err error) {
 func (e *engine) fill(ctx context.Context) error {
 	for len(e.pipeline.flights) < e.study.depth(e.options) {
 		e.pipeline.measure(ctx) // asking goes on beside it
-		if e.ended = e.limits.reached(); e.ended != "" {
+		if e.ended = e.reached(); e.ended != "" {
 			return nil
 		}
 		trial, err := e.ask()

@@ -9,28 +9,22 @@ import (
 	"pawl/search/trial"
 )
 
-type limits struct {
-	options Options
-	study   *study
-	budget  *budget
-}
-
 // reached returns the first reason to ask for no more, or none.
-func (l limits) reached() trial.Ending {
+func (e *engine) reached() trial.Ending {
 	switch {
-	case l.options.stopped():
+	case e.options.stopped():
 		return trial.Stopped
-	case ReferenceSuspected(l.study.trials, false):
+	case ReferenceSuspected(e.study.trials, false):
 		return trial.AllWrong
-	case l.options.Trials > 0 && len(l.study.trials) >= l.options.Trials:
+	case e.options.Trials > 0 && len(e.study.trials) >= e.options.Trials:
 		return trial.TrialsDone
-	case l.study.view.FreeCount() == 0:
+	case e.study.view.FreeCount() == 0:
 		return trial.UsedUp
-	case l.targetMet():
+	case e.targetMet():
 		return trial.TargetMet
-	case l.littleLeft():
+	case e.littleLeft():
 		return trial.LittleLeft
-	case l.options.Budget > 0 && l.budget.elapsed() >= l.budget.searchTime():
+	case e.options.Budget > 0 && e.budget.elapsed() >= e.budget.searchTime():
 		return trial.BudgetSpent
 	}
 	return ""
@@ -41,11 +35,11 @@ func (l limits) reached() trial.Ending {
 // time for more, and not at all at the end, when nothing comes after the last one
 // (cost cooling, Lee et al. 2020). It looks at recorded times, not at the clock,
 // so that a resumed study chooses as the undisturbed one.
-func (l limits) costWeight() float64 {
-	if l.options.Budget == 0 || l.options.Trials > 0 {
+func (e *engine) costWeight() float64 {
+	if e.options.Budget == 0 || e.options.Trials > 0 {
 		return 0
 	}
-	return max(0, 1-float64(l.study.elapsed)/(SearchShare*float64(l.options.Budget)))
+	return max(0, 1-float64(e.study.elapsed)/(SearchShare*float64(e.options.Budget)))
 }
 
 // regretEvery is how many finished trials lie between two estimates of the regret:
@@ -55,32 +49,32 @@ const regretEvery = 10
 // littleLeft reports whether the rest of the space is not worth the time. A model alone does not decide that: it knows
 // nothing of a region that looks like others and that no trial has met. So once the model says so, points are drawn
 // uniformly, and it must say so again after them.
-func (l limits) littleLeft() bool {
-	if l.options.Regret == 0 {
+func (e *engine) littleLeft() bool {
+	if e.options.Regret == 0 {
 		return false
 	}
-	draws := l.options.Settings.Regret.Draws
-	if len(l.study.draws) > 0 { // it has begun, perhaps before an interruption
-		l.study.wanted = draws
+	draws := e.options.Settings.Regret.Draws
+	if len(e.study.draws) > 0 { // it has begun, perhaps before an interruption
+		e.study.wanted = draws
 	}
-	if observed := len(l.study.view.Observations); observed == 0 || observed%regretEvery != 0 {
+	if observed := len(e.study.view.Observations); observed == 0 || observed%regretEvery != 0 {
 		return false
 	}
-	regret, known := sampler.EstimateRegret(l.study.view, *l.options.Settings, l.options.Seed)
-	if !known || regret.Left > float64(l.options.Regret) {
+	regret, known := sampler.EstimateRegret(e.study.view, *e.options.Settings, e.options.Seed)
+	if !known || regret.Left > float64(e.options.Regret) {
 		return false
 	}
-	l.study.wanted = draws
-	return l.study.drawn() >= draws
+	e.study.wanted = draws
+	return e.study.drawn() >= draws
 }
 
 // targetMet compares the best trial with the default, the first one.
-func (l limits) targetMet() bool {
-	best, found := l.study.best()
-	if l.options.Target == 0 || !found || !l.study.trials[0].OK() {
+func (e *engine) targetMet() bool {
+	best, found := e.study.best()
+	if e.options.Target == 0 || !found || !e.study.trials[0].OK() {
 		return false
 	}
-	return l.study.trials[0].Outcome.Milliseconds() >= float64(l.options.Target)*best.Outcome.Milliseconds()
+	return e.study.trials[0].Outcome.Milliseconds() >= float64(e.options.Target)*best.Outcome.Milliseconds()
 }
 
 // stopGrace is how long what runs may take to finish after the user has stopped the search. Without a bound, a farm
