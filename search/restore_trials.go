@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pawl/internal/collect"
 	"pawl/search/trial"
 )
 
@@ -36,17 +37,13 @@ func (s *study) restore(history []trial.Trial) (running []trial.Trial, err error
 			running = append(running, trial)
 		}
 	}
-	for _, t := range finishOrder(history) {
+	// In the order in which they finished: that is what samplers have learned from.
+	finished := collect.Where(history, func(t trial.Trial) bool { return t.Finished })
+	slices.SortStableFunc(finished, func(a, b trial.Trial) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
+	for _, t := range finished {
 		if err := s.learn(t); err != nil {
 			return nil, fmt.Errorf("trial %d of the record: %w", t.Number, err)
 		}
 	}
 	return running, nil
-}
-
-// finishOrder returns the finished trials in the order in which they finished: that is what samplers have learned from.
-func finishOrder(history []trial.Trial) []trial.Trial {
-	finished := slices.DeleteFunc(slices.Clone(history), func(t trial.Trial) bool { return !t.Finished })
-	slices.SortStableFunc(finished, func(a, b trial.Trial) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
-	return finished
 }
