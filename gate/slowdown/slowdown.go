@@ -7,6 +7,7 @@
 package slowdown
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,35 +27,35 @@ func Write(k *kernels.Kernel, from, to string, share float64, calibration Calibr
 	if !(share >= 0) {
 		return fmt.Errorf("slowing kernel %s by a share of %v: at least 0", k.Name, share)
 	}
-	if err := os.RemoveAll(to); err != nil {
+	if err := write(k, from, to, share, calibration); err != nil {
 		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
 	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
+	return nil
+}
+
+func write(k *kernels.Kernel, from, to string, share float64, calibration Calibration) error {
+	err := os.RemoveAll(to)
+	if err == nil {
+		err = os.CopyFS(to, os.DirFS(from))
 	}
-	if strings.ContainsAny(k.Entry, "<:") {
-		return fmt.Errorf("slowing kernel %s: its entry %s is no plain function", k.Name, k.Entry)
-	}
-	if len(k.Launch.Steps) > 1 {
-		return fmt.Errorf("slowing kernel %s: it is several functions, and only one can be slowed; name another kernel",
-			k.Name)
-	}
-	if k.Tiled() {
-		return fmt.Errorf("slowing kernel %s: nothing is known that spins in %s; choose a kernel in CUDA C++", k.Name,
-			k.Source)
-	}
-	if k.On().GPU {
+	switch {
+	case err != nil:
+		return err
+	case strings.ContainsAny(k.Entry, "<:"):
+		return fmt.Errorf("its entry %s is no plain function", k.Entry)
+	case len(k.Launch.Steps) > 1:
+		return errors.New("it is several functions, and only one can be slowed; name another kernel")
+	case k.Tiled():
+		return fmt.Errorf("nothing is known that spins in %s; choose a kernel in CUDA C++", k.Source)
+	case k.On().GPU:
 		return writeCUDA(k, to, share, calibration)
 	}
 	source := filepath.Join(to, k.Source)
 	original := filepath.Join(filepath.Dir(source), plain+filepath.Base(source))
 	if err := os.Rename(source, original); err != nil {
-		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
+		return err
 	}
-	if err := os.WriteFile(source, []byte(wrapper(k, filepath.Base(original), share)), 0o644); err != nil {
-		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
-	}
-	return nil
+	return os.WriteFile(source, []byte(wrapper(k, filepath.Base(original), share)), 0o644)
 }
 
 // wrapper returns a source with the kernel's entry function round the original.

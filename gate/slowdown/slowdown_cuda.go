@@ -47,18 +47,15 @@ func writeCUDA(k *kernels.Kernel, folder string, share float64, calibration Cali
 	path := filepath.Join(folder, k.Source)
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
+		return err
 	}
 	body, err := bodyOf(string(source), k.Entry)
 	if err != nil {
-		return fmt.Errorf("slowing kernel %s: %s: %w", k.Name, k.Source, err)
+		return fmt.Errorf("%s: %w", k.Source, err)
 	}
 	slowed := guard(calibration.stay(share)) + string(source[:body]) + "\n    pawl_stay pawl_guard;" +
 		string(source[body:])
-	if err := os.WriteFile(path, []byte(slowed), 0o644); err != nil {
-		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
-	}
-	return nil
+	return os.WriteFile(path, []byte(slowed), 0o644)
 }
 
 // bodyOf returns the index behind the opening brace of a function's definition.
