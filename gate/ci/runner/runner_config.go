@@ -11,6 +11,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -61,19 +62,9 @@ func Parse(path string, content []byte) (*Config, error) {
 		Patience document.Scalar `yaml:"patience"`
 	}
 	c := &Config{Longest: 2 * time.Hour, Patience: 5 * time.Minute, pause: 2 * time.Second}
-	err := document.Decode(content, "file", &d)
-	for _, read := range []func() error{
-		func() error { return command("wake", d.Wake, &c.Wake) },
-		func() error { return command("check", d.Check, &c.Check) },
-		func() error { return command("sleep", d.Sleep, &c.Sleep) },
-		func() error { return price(d.Price, d.Currency, c) },
-		func() error { return duration(d.Longest, &c.Longest) },
-		func() error { return duration(d.Patience, &c.Patience) },
-	} {
-		if err == nil {
-			err = read()
-		}
-	}
+	err := cmp.Or(document.Decode(content, "file", &d),
+		command("wake", d.Wake, &c.Wake), command("check", d.Check, &c.Check), command("sleep", d.Sleep, &c.Sleep),
+		price(d.Price, d.Currency, c), duration(d.Longest, &c.Longest), duration(d.Patience, &c.Patience))
 	if err == nil && c.Longest < c.Patience {
 		err = fmt.Errorf("longest is %s, less than the patience of %s: the machine would be put to sleep before it answers",
 			c.Longest, c.Patience)
