@@ -73,10 +73,15 @@ func (q Question) reasons(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dependencies{root: root, why: map[string]string{}, own: IsPawl(root)}
-	if err := d.files(q); err != nil {
+	here, err := os.Getwd()
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here) // as git sees it
+	}
+	if err != nil {
 		return nil, err
 	}
+	d := &dependencies{root: root, here: here, why: map[string]string{}, own: IsPawl(root)}
+	d.files(q)
 	for _, k := range file.Kernels {
 		if err := d.kernel(k); err != nil {
 			return nil, err
@@ -125,7 +130,7 @@ func changesSince(ctx context.Context, root, base string) ([]changed, error) {
 
 // dependencies are what the gate depends on.
 type dependencies struct {
-	root string
+	root, here string
 	// why has a sentence by the name of a file, from the root.
 	why map[string]string
 	// folders are those of the kernels, texts all that they are made of.
@@ -149,29 +154,20 @@ func (d *dependencies) add(path, why string) {
 }
 
 // files notes the files that are named on the command line.
-func (d *dependencies) files(q Question) error {
-	here, err := workingFolder()
-	if err != nil {
-		return err
-	}
+func (d *dependencies) files(q Question) {
 	for path, why := range map[string]string{
 		q.Policy:   "it is the policy",
 		q.Baseline: "it is the baseline",
 		q.Runner:   "it says where the gate runs",
 	} {
 		if path != "" && !(q.Push && path == q.Baseline) {
-			d.add(absolute(here, path), why)
+			d.add(absolute(d.here, path), why)
 		}
 	}
-	return nil
 }
 
 // kernel notes what a gated kernel is made of.
 func (d *dependencies) kernel(rule policy.Kernel) error {
-	here, err := workingFolder()
-	if err != nil {
-		return err
-	}
 	name := rule.Name
 	if k, err := load(name, rule.Backend); err != nil {
 		return err
@@ -181,7 +177,7 @@ func (d *dependencies) kernel(rule policy.Kernel) error {
 		}
 		name = filepath.Join(d.root, "kernels", name)
 	}
-	k, err := load(absolute(here, name), rule.Backend)
+	k, err := load(absolute(d.here, name), rule.Backend)
 	if err != nil {
 		return err
 	}
@@ -238,15 +234,6 @@ func (d *dependencies) mentions(base string) bool {
 func (d *dependencies) inKernel(name string) bool {
 	return slices.ContainsFunc(d.folders,
 		func(folder string) bool { return folder == "." || strings.HasPrefix(name, folder+"/") })
-}
-
-// workingFolder returns this process's folder without links, as git sees it.
-func workingFolder() (string, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(here)
 }
 
 func absolute(folder, path string) string {

@@ -56,12 +56,7 @@ func (r *run) openBase(ctx context.Context) (err error) {
 	if err := git.Export(ctx, root, r.report.Base, filepath.Join(b.folder, "files")); err != nil {
 		return err
 	}
-	if b.here, err = os.Getwd(); err == nil {
-		if b.here, err = filepath.EvalSymlinks(b.here); err == nil {
-			b.here, err = filepath.Rel(root, b.here)
-		}
-	}
-	if err != nil {
+	if _, b.here, _, err = git.Locate(ctx, "."); err != nil {
 		return err
 	}
 	if b.decided, err = readDecisions(ctx, baseline.HistoryPath(r.Baseline), r.report.Base); err != nil {
