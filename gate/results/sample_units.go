@@ -45,23 +45,19 @@ func (c Choice) series(name string, processes [][]float64) ([]Series, error) {
 // asProcesses returns a list of numbers as one process and a list of lists of numbers
 // as many.
 func asProcesses(list gjson.Result) ([][]float64, error) {
-	elements := list.Array()
-	if !list.IsArray() || len(elements) == 0 || !elements[0].IsArray() {
+	if !list.Get("0").IsArray() {
 		samples, err := asSamples(list)
 		return [][]float64{samples}, err
 	}
-	processes := make([][]float64, len(elements))
-	for i, inner := range elements {
-		samples, err := asSamples(inner)
-		if err != nil {
-			return nil, fmt.Errorf("list %d: %w", i, err)
-		}
-		processes[i] = samples
-	}
-	return processes, nil
+	return each(list, "list", asSamples)
 }
 
 func asSamples(list gjson.Result) ([]float64, error) {
+	return each(list, "element", func(element gjson.Result) (float64, error) { return asTime(element.Raw) })
+}
+
+// each reads the elements of a list, which are called so in an error.
+func each[T any](list gjson.Result, called string, read func(gjson.Result) (T, error)) ([]T, error) {
 	if !list.IsArray() {
 		return nil, fmt.Errorf("%s is not a list of times", shorten(list.Raw))
 	}
@@ -69,15 +65,14 @@ func asSamples(list gjson.Result) ([]float64, error) {
 	if len(elements) == 0 {
 		return nil, errors.New("the list is empty")
 	}
-	samples := make([]float64, len(elements))
+	all := make([]T, len(elements))
 	for i, element := range elements {
-		sample, err := asTime(element.Raw)
-		if err != nil {
-			return nil, fmt.Errorf("element %d: %w", i, err)
+		var err error
+		if all[i], err = read(element); err != nil {
+			return nil, fmt.Errorf("%s %d: %w", called, i, err)
 		}
-		samples[i] = sample
 	}
-	return samples, nil
+	return all, nil
 }
 
 func asTime(text string) (float64, error) {
