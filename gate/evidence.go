@@ -174,15 +174,6 @@ func (e Evidence) Times() (baseline, candidate float64) {
 
 func perProcess(processes [][]float64) []float64 { return collect.Each(processes, stats.Median) }
 
-// logRatios returns log(baseline/candidate) of each round.
-func logRatios(baseline, candidate []float64) []float64 {
-	ratios := make([]float64, len(baseline))
-	for round := range baseline {
-		ratios[round] = math.Log(baseline[round] / candidate[round])
-	}
-	return ratios
-}
-
 // withoutRounds returns all samples of both sides, each over the level of its round.
 func withoutRounds(baseline, candidate [][]float64, levels []float64) (base, other []float64) {
 	for round, level := range levels {

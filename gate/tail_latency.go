@@ -59,25 +59,20 @@ func (p Policy) weighTails(analysis Analysis, tick float64, baseline, candidate 
 		if math.Ldexp(1, 1-t.Units) > analysis.Level { // the smallest p-value of so many coins
 			continue
 		}
-		ratios := logRatios(before, after)
+		var ratios, levels []float64
+		for i := range before {
+			ratios = append(ratios, math.Log(before[i]/after[i]))
+			levels = append(levels, math.Sqrt(before[i]*after[i]))
+		}
 		ratio := stats.Median(ratios)
 		t.Change, t.Interval = changeOf(math.Exp(ratio)), changeInterval(ratios, analysis.intervals(p), tick)
 		t.P = stats.SignFlip(ratios) // units of several rounds have no orders; a coin for each is close
-		level := stats.Median(geometricMeans(before, after))
+		level := stats.Median(levels)
 		t.Baseline, t.Candidate = level*math.Exp(ratio/2), level*math.Exp(-ratio/2)
 		t.Slower = t.P <= analysis.Level && t.Interval.High < 0 && t.Change < -t.Limit
 		tails = append(tails, t)
 	}
 	return tails
-}
-
-// geometricMeans are those of two numbers each.
-func geometricMeans(a, b []float64) []float64 {
-	means := make([]float64, len(a))
-	for i := range means {
-		means[i] = math.Sqrt(a[i] * b[i])
-	}
-	return means
 }
 
 // suspect says that the estimate is beyond the limit and the interval excludes no
