@@ -162,7 +162,7 @@ const digestKey = `,"digest":"`
 
 // addDigest adds its digest to an encoded event.
 func addDigest(encoded []byte) []byte {
-	return fmt.Appendf(nil, `%s%s%s"}`, encoded[:len(encoded)-1], digestKey, lineDigest(encoded))
+	return fmt.Appendf(nil, `%s%s%.8x"}`, encoded[:len(encoded)-1], digestKey, sha256.Sum256(encoded))
 }
 
 // soundLine reports whether a line is what was written.
@@ -172,8 +172,4 @@ func soundLine(line []byte) bool {
 		return true
 	}
 	return bytes.Equal(line, addDigest(append(bytes.Clone(line[:at]), '}')))
-}
-
-func lineDigest(event []byte) string {
-	return fmt.Sprintf("%.8x", sha256.Sum256(event))
 }

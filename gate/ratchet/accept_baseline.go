@@ -53,7 +53,7 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 		accepted = a.among(file) // nothing new: what is the baseline already
 	}
 	var events []baseline.Event
-	err = a.update(accepted, func(file *baseline.File) error {
+	accept := func(file *baseline.File) error {
 		if err := errors.Join(checkOvertaken(file, accepted), a.checkErosion(report, accepted)); err != nil {
 			return err
 		}
@@ -68,22 +68,16 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 			events = append(events, event)
 		}
 		return nil
-	})
-	if err != nil {
-		return nil, err
+	}
+	if len(accepted) > 0 {
+		if err := baseline.Update(a.Baseline, accept); err != nil {
+			return nil, err
+		}
 	}
 	if events = append(events, a.checks(report, events)...); len(events) == 0 {
 		return nil, nil
 	}
 	return a.record(events)
-}
-
-// update changes the file where anything was measured.
-func (a Acceptance) update(accepted []baseline.Entry, change func(*baseline.File) error) error {
-	if len(accepted) == 0 {
-		return nil
-	}
-	return baseline.Update(a.Baseline, change)
 }
 
 // checks are decisions about changed checks of what was not measured.
