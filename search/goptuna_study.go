@@ -44,8 +44,6 @@ type study struct {
 	uniform bool
 }
 
-var _ goptuna.RelativeSampler = (*study)(nil)
-
 func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, error) {
 	chooser, err := sampler.New(options.Sampler, pool.Space(), *options.Settings)
 	if err != nil {

@@ -28,8 +28,6 @@ type here struct {
 	changed chan struct{}
 }
 
-var _ Machine = (*here)(nil)
-
 func (h *here) Elapsed() time.Duration { return time.Since(h.started) }
 
 func (h *here) Prepare(work func() time.Duration, done func()) {

@@ -129,8 +129,6 @@ type arms struct {
 	conditions gate.Conditions
 }
 
-var _ gate.Measurer = (*arms)(nil)
-
 func newArms(baseline, candidate *devices.Configuration) *arms {
 	return &arms{
 		sides: map[gate.Arm]*devices.Configuration{

@@ -20,8 +20,6 @@ type absent struct {
 	notice      func(string)
 }
 
-var _ objective.Backend = (*absent)(nil)
-
 // Preflight rules nothing out: the device does, when it is to run something.
 func (*absent) Preflight(space.Point) *objective.Failure { return nil }
 

@@ -62,8 +62,6 @@ type measurer struct {
 	elapsed   time.Duration
 }
 
-var _ gate.Measurer = (*measurer)(nil)
-
 // Measure runs a process of the arm.
 func (m *measurer) Measure(_ context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
 	k := m.arms[arm]

@@ -16,8 +16,6 @@ import (
 // pool is drawn again. Failures never become parents.
 type evolveSampler struct{ common }
 
-var _ Sampler = (*evolveSampler)(nil)
-
 func (e *evolveSampler) Next(view *View, rng *rand.Rand) int {
 	parents := view.fastest(e.settings.Evolve.Population)
 	if len(view.Observations)+len(view.Pending) < e.settings.Evolve.Population || len(parents) < 2 {

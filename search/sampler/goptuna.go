@@ -26,8 +26,6 @@ type goptunaSampler struct {
 	seen  []Observation
 }
 
-var _ Sampler = (*goptunaSampler)(nil)
-
 // globalRand guards the source of math/rand. goptuna draws from it beside the source that it is given, so that it is
 // seeded for every ask: the same view leads to the same point as long as nothing else in the process draws from it
 // at the same moment. The setting randseednop=0 in go.mod lets Seed work.

@@ -5,14 +5,10 @@ import "math/rand/v2"
 // randomSampler draws uniformly from the free points. It is the baseline that every other sampler must beat.
 type randomSampler struct{}
 
-var _ Sampler = randomSampler{}
-
 func (randomSampler) Next(view *View, rng *rand.Rand) int { return RandomFree(view, rng) }
 
 // gridSampler takes the points in the order of the pool. With enough trials it is the exhaustive sweep.
 type gridSampler struct{}
-
-var _ Sampler = gridSampler{}
 
 func (gridSampler) Next(view *View, _ *rand.Rand) int { return nthFree(view, 0) }
 

@@ -103,8 +103,6 @@ type journal struct {
 	until  time.Duration
 }
 
-var _ search.Recorder = (*journal)(nil)
-
 func (j *journal) Started(trial.Trial) error {
 	j.asked++
 	j.inFlight += j.asked - len(j.finished)

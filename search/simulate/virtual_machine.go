@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"pawl/objective"
-	"pawl/search"
 	"pawl/search/replay"
 	"pawl/space"
 )
@@ -23,8 +22,6 @@ type event struct {
 	at   time.Duration
 	done func()
 }
-
-var _ search.Machine = (*machine)(nil)
 
 func (m *machine) Elapsed() time.Duration { return m.now }
 
@@ -75,11 +72,6 @@ type evaluator struct {
 	recorded *Recorded
 	machine  *machine
 }
-
-var (
-	_ search.Evaluator = (*evaluator)(nil)
-	_ search.Resident  = (*evaluator)(nil)
-)
 
 func (e *evaluator) Prepare(ctx context.Context, point space.Point) (objective.Prepared, error) {
 	prepared, err := e.Evaluator.Prepare(ctx, point)
