@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"pawl/internal/collect"
 	"pawl/space"
 )
 
@@ -12,7 +13,6 @@ import (
 // Integers are ordered, because the files do not say better.
 type valueTable struct {
 	names  []string
-	kinds  []space.Kind
 	values [][]space.Value // by parameter, then by entry
 }
 
@@ -26,13 +26,11 @@ func newValueTable(keys []string, entries []foreignEntry) (*valueTable, error) {
 				return nil, fmt.Errorf("entry %d: no value for %s", i, name)
 			}
 		}
-		kind, values, err := typed(raw)
+		values, err := typed(raw)
 		if err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", name, err)
 		}
-		t.names = append(t.names, identifier(name))
-		t.kinds = append(t.kinds, kind)
-		t.values = append(t.values, values)
+		t.names, t.values = append(t.names, identifier(name)), append(t.values, values)
 	}
 	return t, nil
 }
@@ -51,34 +49,27 @@ func identifier(name string) string {
 	return string(letters)
 }
 
-func typed(raw []json.RawMessage) (space.Kind, []space.Value, error) {
+func typed(raw []json.RawMessage) ([]space.Value, error) {
 	values := make([]space.Value, len(raw))
 	known := map[string]space.Value{} // few distinct values, many entries
-	kind := space.Kind(0)
+	mixed := false
 	for i, r := range raw {
 		v, ok := known[string(r)]
 		if !ok {
 			if err := json.Unmarshal(r, &v); err != nil {
-				return 0, nil, err
+				return nil, err
 			}
 			known[string(r)] = v
 		}
 		values[i] = v
-		if kind == 0 {
-			kind = v.Kind()
-		} else if kind != v.Kind() {
-			kind = space.Text
-		}
+		mixed = mixed || v.Kind() != values[0].Kind()
 	}
-	if kind == space.Text {
-		values = space.SameKind(values)
-		for i, v := range values {
-			if v.Kind() != space.Text {
-				values[i] = space.TextValue(v.String())
-			}
-		}
+	if !mixed {
+		return values, nil
 	}
-	return kind, values, nil
+	return collect.Each(space.SameKind(values), func(v space.Value) space.Value {
+		return space.TextValue(v.String())
+	}), nil
 }
 
 func (t *valueTable) point(entry int) (space.Point, error) {
@@ -94,15 +85,8 @@ func (t *valueTable) point(entry int) (space.Point, error) {
 func (t *valueTable) params(defaults int) []space.Param {
 	var params []space.Param
 	for i, name := range t.names {
-		p := space.Param{Name: name, Default: t.values[i][defaults]}
-		seen := map[space.Value]bool{}
-		for _, v := range t.values[i] {
-			if !seen[v] {
-				seen[v] = true
-				p.Values = append(p.Values, v)
-			}
-		}
-		p.Ordered = t.kinds[i] != space.Boolean && space.LikelyOrdered(p.Values)
+		p := space.Param{Name: name, Default: t.values[i][defaults], Values: collect.Distinct(t.values[i])}
+		p.Ordered = p.Kind() != space.Boolean && space.LikelyOrdered(p.Values)
 		params = append(params, p)
 	}
 	return params
