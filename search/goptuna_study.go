@@ -136,14 +136,17 @@ func (s *study) propose() (trial.Trial, error) {
 	if err := proposal.CallRelativeSampler(); err != nil {
 		return trial.Trial{}, err
 	}
+	row := make(space.Row, len(s.choices))
 	for i, p := range s.pool.Space().Params() {
-		if _, err := proposal.SuggestCategorical(p.Name, s.choices[i]); err != nil {
+		value, err := proposal.SuggestCategorical(p.Name, s.choices[i])
+		if err != nil {
 			return trial.Trial{}, fmt.Errorf("parameter %s: %w", p.Name, err)
 		}
+		row[i] = uint16(slices.Index(s.choices[i], value))
 	}
-	index, err := s.index(id)
-	if err != nil {
-		return trial.Trial{}, err
+	index, found := s.pool.Find(row)
+	if !found {
+		return trial.Trial{}, fmt.Errorf("goptuna has row %v for trial %d, which the pool lacks", row, id)
 	}
 	index = s.pool.Keep(index)
 	s.pool.Forget()
@@ -234,23 +237,6 @@ func (s *study) learn(trial trial.Trial) error {
 	s.elapsed = max(s.elapsed, trial.Elapsed)
 	s.twins.add(trial)
 	return nil
-}
-
-// index returns the position in the pool of the point that goptuna has for a trial.
-func (s *study) index(number int) (int, error) {
-	row := make(space.Row, len(s.choices))
-	for i, p := range s.pool.Space().Params() {
-		position, err := s.goptuna.Storage.GetTrialParam(number, p.Name)
-		if err != nil {
-			return 0, fmt.Errorf("parameter %s: %w", p.Name, err)
-		}
-		row[i] = uint16(position)
-	}
-	index, found := s.pool.Find(row)
-	if !found {
-		return 0, fmt.Errorf("goptuna has row %v for trial %d, which the pool lacks", row, number)
-	}
-	return index, nil
 }
 
 // disqualify turns a finished trial into a failure, durably first. goptuna and the samplers
