@@ -98,18 +98,26 @@ func (r *run) described(c *devices.Configuration, own bool, o outcome) (_ outcom
 	return o, nil
 }
 
-// holdTo fills in what the comparison with a baseline entry says. It is the same for a gate
-// and for a winner ([Hold]); what comes before it is not: a gate measures what has no baseline
-// too, which may become one.
+// holdTo compares a candidate with a baseline entry: interleaved where the baseline can be rebuilt, and with its stored
+// samples where not. The best accepted release is held against it in the same way. It is the same for a gate and for a
+// winner ([Hold]); what comes before it is not: a gate measures what has no baseline too, which may become one.
 func (r *run) holdTo(ctx context.Context, c *devices.Configuration, entry baseline.Entry,
-	result *reporting.Result) (err error) {
-	if result.Comparison, result.Why, err = r.against(ctx, c, entry, result.Policy); err != nil {
+	result *reporting.Result) error {
+	old, _ := r.file.FindBest(entry.Key)
+	base, why, err := r.rebuild(ctx, c, entry)
+	switch {
+	case err != nil:
 		return err
+	case base != nil:
+		defer base.Close()
+		result.Comparison, result.Why, err = r.interleaved(ctx, c, base, old, result.Policy)
+	default:
+		result.Comparison, err = r.againstStored(ctx, c, entry, old, result.Policy, why)
 	}
-	if e := result.Evidence; e != nil {
+	if e := result.Evidence; e != nil && err == nil {
 		result.Baseline, result.Current = e.Times()
 	}
-	return nil
+	return err
 }
 
 // sameCode reports whether an entry has the machine code of the configuration, and is
@@ -157,27 +165,6 @@ func (r *run) first(ctx context.Context, c *devices.Configuration, o outcome, re
 	return o, nil
 }
 
-// against compares a candidate with a baseline entry: interleaved where the
-// baseline can be rebuilt, and with its stored samples where not. The best
-// accepted release is held against it in the same way.
-func (r *run) against(ctx context.Context, c *devices.Configuration, entry baseline.Entry,
-	p gate.Policy) (gate.Comparison, *profile.Comparison, error) {
-	old, _ := r.file.FindBest(entry.Key)
-	base, why, err := r.rebuild(ctx, c, entry)
-	if err != nil {
-		return gate.Comparison{}, nil, err
-	}
-	if base == nil {
-		compared, err := r.againstStored(ctx, c, entry, p, why)
-		if old.Median > 0 && old.Dims == entry.Dims && err == nil {
-			compared = compared.WithStoredErosion(old.Samples, p)
-		}
-		return compared, nil, err
-	}
-	defer base.Close()
-	return r.interleaved(ctx, c, base, old, p)
-}
-
 // interleaved compares a candidate with a baseline that is built, and holds it to an older entry in
 // the same rounds, where there is one that is another build of the same sizes.
 func (r *run) interleaved(ctx context.Context, c, base *devices.Configuration, old baseline.Entry,
@@ -205,7 +192,7 @@ func (r *run) interleaved(ctx context.Context, c, base *devices.Configuration, o
 	return compared, r.explain(ctx, base, c, &compared), nil
 }
 
-func (r *run) againstStored(ctx context.Context, c *devices.Configuration, entry baseline.Entry, p gate.Policy,
+func (r *run) againstStored(ctx context.Context, c *devices.Configuration, entry, old baseline.Entry, p gate.Policy,
 	why string) (gate.Comparison, error) {
 	done, err := r.alone(ctx, c, p)
 	if err != nil {
@@ -219,5 +206,9 @@ func (r *run) againstStored(ctx context.Context, c *devices.Configuration, entry
 	if compared.Verdict == gate.Improvement {
 		compared.Notes = append(compared.Notes, "stored samples do not move a baseline; pawl baseline accept does")
 	}
-	return compared.WithConditions(done.Samples, done.Conditions), nil
+	compared = compared.WithConditions(done.Samples, done.Conditions)
+	if old.Median > 0 && old.Dims == entry.Dims {
+		compared = compared.WithStoredErosion(old.Samples, p)
+	}
+	return compared, nil
 }
