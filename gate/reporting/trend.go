@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl/gate/baseline"
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/internal/stats"
@@ -56,11 +57,7 @@ func Trends(events []baseline.Event) []Trend {
 // TrendSVG draws the time over gate runs, one panel per configuration, with the
 // interval as a band and a line at each change point.
 func TrendSVG(w io.Writer, trends []Trend) error {
-	picture := plot.Plot{Name: "Time over gate runs", Text: trendText(trends), Height: 150}
-	for _, t := range trends {
-		picture.Panels = append(picture.Panels, t.panel())
-	}
-	if err := picture.WriteSVG(w); err != nil {
+	if err := timeline(trends...).WriteSVG(w); err != nil {
 		return fmt.Errorf("drawing the trend: %w", err)
 	}
 	return nil
@@ -68,17 +65,17 @@ func TrendSVG(w io.Writer, trends []Trend) error {
 
 // Picture draws one configuration's history.
 func (t Trend) Picture() plot.Picture {
-	panel := t.panel()
-	panel.Title = "" // it stands above the picture
-	return plot.Plot{
-		Name:   "Time over gate runs",
-		Text:   trendText([]Trend{t}),
-		Height: 150,
-		Panels: []plot.Panel{panel},
-	}.Picture()
+	p := timeline(t)
+	p.Panels[0].Title = "" // it stands above the picture
+	return p.Picture()
 }
 
-// trendText says what the picture shows.
+func timeline(trends ...Trend) plot.Plot {
+	return plot.Plot{
+		Name: "Time over gate runs", Text: trendText(trends), Height: 150, Panels: collect.Each(trends, Trend.panel),
+	}
+}
+
 func trendText(trends []Trend) string {
 	var parts []string
 	for _, t := range trends {
@@ -114,9 +111,7 @@ func (t Trend) panel() plot.Panel {
 	}
 	slices.Reverse(below)
 	s.Band = append(s.Band, below...)
-	for _, step := range t.Steps {
-		p.Marks = append(p.Marks, float64(step))
-	}
+	p.Marks = collect.Each(t.Steps, func(step int) float64 { return float64(step) })
 	p.Series = []plot.Series{s}
 	return p
 }
@@ -131,7 +126,6 @@ func dotTitle(e baseline.Event) string {
 	return text
 }
 
-// colorOf marks verdicts.
 func colorOf(e baseline.Event) string {
 	switch {
 	case e.Verdict == baseline.Accepted:
