@@ -18,7 +18,8 @@ const CheckName = "pawl"
 // Check says what a commit's check shows: green where everything was decided, red where the change
 // must not land, and neutral where nothing is known.
 func (c Comment) Check(ctx context.Context, at *github.Client) (string, error) {
-	sha, err := c.Job.head()
+	event, err := ReadEvent(c.Job.Event)
+	sha := event.PullRequest.Head.SHA
 	if err != nil || sha == "" {
 		return "", err
 	}

@@ -42,20 +42,8 @@ func (j Job) Client(notice func(string)) (*github.Client, error) {
 
 // Pull returns the number of the pull request that caused the run, 0 for none.
 func (j Job) Pull() (int, error) {
-	if j.Event == "" {
-		return 0, nil
-	}
 	event, err := ReadEvent(j.Event)
 	return event.PullRequest.Number, err
-}
-
-// head returns the commit of the pull request that caused the run, empty for none.
-func (j Job) head() (string, error) {
-	if j.Event == "" {
-		return "", nil
-	}
-	event, err := ReadEvent(j.Event)
-	return event.PullRequest.Head.SHA, err
 }
 
 var number = regexp.MustCompile(`^[0-9]+$`)

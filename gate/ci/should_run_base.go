@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -74,19 +73,14 @@ func (q Question) named() ([]string, error) {
 	if q.Target != "" {
 		names = append(names, "refs/remotes/origin/"+q.Target)
 	}
-	if q.Event == "" {
-		return names, nil
-	}
 	event, err := ReadEvent(q.Event)
-	for _, hash := range []string{event.PullRequest.Base.SHA, event.Before} {
-		if fullHash.MatchString(hash) && strings.Trim(hash, "0") != "" { // all zeros: the branch is new
-			names = append(names, hash)
+	for _, name := range []string{event.PullRequest.Base.SHA, event.Before} {
+		if hash.MatchString(name) && strings.Trim(name, "0") != "" { // all zeros: the branch is new
+			names = append(names, name)
 		}
 	}
 	return names, err
 }
-
-var fullHash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
 // Event is what matters of the event that caused a run.
 type Event struct {
@@ -104,8 +98,11 @@ type Event struct {
 	Before string `json:"before"`
 }
 
-// ReadEvent reads the file that GITHUB_EVENT_PATH names.
+// ReadEvent reads the file that GITHUB_EVENT_PATH names; an empty path is no event.
 func ReadEvent(path string) (e Event, err error) {
+	if path == "" {
+		return e, nil
+	}
 	content, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(content, &e)
