@@ -15,24 +15,22 @@ type Samples [][]float64
 // noTime says that a number is none.
 func noTime(text string) error { return fmt.Errorf("%s is not a time in milliseconds", text) }
 
+func isTime(sample float64) bool { return sample > 0 && !math.IsInf(sample, 0) }
+
 // MarshalJSON writes the compact form and refuses what is no time.
 func (s Samples) MarshalJSON() ([]byte, error) {
-	var text strings.Builder
-	for i, process := range s {
-		if i > 0 {
-			text.WriteString("; ")
-		}
-		for j, sample := range process {
-			if math.IsNaN(sample) || math.IsInf(sample, 0) || sample <= 0 {
+	var processes []string
+	for _, process := range s {
+		var samples []string
+		for _, sample := range process {
+			if !isTime(sample) {
 				return nil, noTime(fmt.Sprint(sample))
 			}
-			if j > 0 {
-				text.WriteByte(' ')
-			}
-			text.WriteString(strconv.FormatFloat(sample, 'g', 6, 64))
+			samples = append(samples, strconv.FormatFloat(sample, 'g', 6, 64))
 		}
+		processes = append(processes, strings.Join(samples, " "))
 	}
-	return json.Marshal(text.String())
+	return json.Marshal(strings.Join(processes, "; "))
 }
 
 // UnmarshalJSON reads the compact form.
@@ -46,7 +44,7 @@ func (s *Samples) UnmarshalJSON(encoded []byte) error {
 		var samples []float64
 		for word := range strings.FieldsSeq(process) {
 			sample, err := strconv.ParseFloat(word, 64)
-			if err != nil || math.IsNaN(sample) || math.IsInf(sample, 0) || sample <= 0 {
+			if err != nil || !isTime(sample) {
 				return noTime(word)
 			}
 			samples = append(samples, sample)
