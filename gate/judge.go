@@ -149,7 +149,6 @@ func (p Policy) remedy(w weighed) string {
 	return "a quieter machine is needed"
 }
 
-// faster writes a change in words.
 func faster(change float64) string {
 	if change < 0 {
 		return "slower by " + page.Percent(-change)

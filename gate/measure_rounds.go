@@ -9,7 +9,6 @@ import (
 	"pawl/internal/stats"
 )
 
-// run is a comparison under way.
 type run struct {
 	measurer Measurer
 	policy   Policy

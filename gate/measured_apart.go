@@ -78,7 +78,6 @@ type apart struct {
 	evidence  Evidence
 }
 
-// sideNames are the names of the sides.
 var sideNames = [2]Arm{Baseline, Candidate}
 
 // few reports that a side has too few processes to show how they differ.

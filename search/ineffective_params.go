@@ -7,7 +7,6 @@ import (
 	"pawl/space"
 )
 
-// binaries returns the machine code of every point that was compiled.
 func binaries(trials []trial.Trial, rounds []trial.Round) map[space.Point]string {
 	known := map[space.Point]string{}
 	for _, t := range trials {

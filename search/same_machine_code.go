@@ -9,7 +9,6 @@ import (
 // same code is not measured again.
 type twins map[string]int
 
-// add notes a finished trial.
 func (t twins) add(one trial.Trial) {
 	ran := one.OK() || one.Outcome.Failure.Stage == objective.Fuzz
 	if _, met := t[one.Outcome.Binary]; !met && ran && one.Outcome.Binary != "" {

@@ -48,7 +48,6 @@ func (f *File) Text() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// digest identifies a baseline by its JSON.
 func digest(b Baseline) (string, error) {
 	encoded, err := json.Marshal(digested{Baseline: b})
 	if err != nil {

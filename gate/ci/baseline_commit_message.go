@@ -40,7 +40,6 @@ func (m Move) String() string {
 	return line(text)
 }
 
-// moves lists the entries that differ.
 func moves(before, after *baseline.File) (all []Move) {
 	for _, e := range after.Entries {
 		if was, _ := before.Find(e.Key); !reflect.DeepEqual(was, e.Entry) {

@@ -25,7 +25,6 @@ func byKernel(all []report.Entry) [][]report.Entry {
 	return collect.Each(slices.Sorted(maps.Keys(by)), func(name string) []report.Entry { return by[name] })
 }
 
-// title is one line for people.
 func title(s report.Entry) string {
 	if s.Speedup == nil {
 		return fmt.Sprintf("Tune %s for %s", escape.Line(s.Kernel), escape.Line(s.Workload))

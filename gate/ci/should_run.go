@@ -128,7 +128,6 @@ func changesSince(ctx context.Context, root, base string) ([]changed, error) {
 	return changes, nil
 }
 
-// dependencies are what the gate depends on.
 type dependencies struct {
 	root, here string
 	// why has a sentence by the name of a file, from the root.

@@ -29,7 +29,6 @@ type limits struct {
 	LockClocks  scalar   `yaml:"lock_clocks"`
 }
 
-// tail are the limits of the slowest calls.
 type tail struct {
 	P95  scalar `yaml:"p95"`
 	P99  scalar `yaml:"p99"`
@@ -103,7 +102,6 @@ func share(value *float64) func(string) error {
 	}
 }
 
-// yes reads true or false.
 func yes(value *bool) func(string) error {
 	return func(text string) (err error) {
 		if *value, err = strconv.ParseBool(text); err != nil {

@@ -218,7 +218,6 @@ func (r *run) judged(ctx context.Context, c *devices.Configuration, rules *kerne
 	return nil, err
 }
 
-// errorLine is the first line of an error.
 func errorLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

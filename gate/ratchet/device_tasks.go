@@ -23,7 +23,6 @@ type Device interface {
 	Do(ctx context.Context, sides []*devices.Configuration, t Task) (Done, error)
 }
 
-// here is this machine.
 type here struct{ *devices.Builder }
 
 // Here returns this machine as a device.

@@ -105,7 +105,6 @@ type Observer interface {
 	Warn(sentence string)
 }
 
-// run is a gate under way.
 type run struct {
 	Options
 	*devices.Builder

@@ -51,7 +51,6 @@ func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
 	return &why
 }
 
-// profile describes one side.
 func (r *run) profile(ctx context.Context, c *devices.Configuration, milliseconds float64,
 	profiled bool) (*profile.Profile, error) {
 	o := profile.Options{Seed: r.Builder.Options.Seed, Caches: r.Builder.Options.Caches, Static: !profiled}

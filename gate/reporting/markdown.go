@@ -104,7 +104,6 @@ func ShortCommit(commit string) string {
 	return hash
 }
 
-// section is the results of a kind.
 type section struct {
 	Title   string
 	Results []Result

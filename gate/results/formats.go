@@ -85,7 +85,6 @@ func readBaseline(path string, document gjson.Result) ([]Series, error) {
 	return series, nil
 }
 
-// readBench reads what pawl bench writes.
 func readBench(_ string, document gjson.Result) ([]Series, error) {
 	kernel, workload, rounds := document.Get("kernel"), document.Get("workload"), document.Get("rounds")
 	if kernel.String() == "" || workload.Type != gjson.String || !rounds.IsArray() {

@@ -140,7 +140,6 @@ func limits(file *policy.File, k *kernels.Kernel, workload string) gate.Policy {
 	return found
 }
 
-// gating is the record of a held point.
 func gating(s *report.Summary, held ratchet.Held, version string) (studies.Gating, error) {
 	g := studies.Gating{
 		Workload: held.Workload, Standing: standing(held), Verdict: string(held.Verdict), Reason: held.Reason,

@@ -36,7 +36,6 @@ const (
 	factDriver   = "driver"
 )
 
-// differences lists what is not as it was.
 func differences(then *earlier, now *devices.PointMeasurement, source string) (facts []Fact) {
 	for _, f := range []Fact{
 		{factCode, then.study.Source, source},

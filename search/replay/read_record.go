@@ -85,7 +85,6 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// readForeign reads a Kernel Tuner cache or a T4 file.
 func readForeign(data []byte) (*Record, error) {
 	f := &foreign{}
 	err := json.NewDecoder(bytes.NewReader(data)).Decode(f)

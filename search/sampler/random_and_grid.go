@@ -23,7 +23,6 @@ func RandomFree(view *View, rng *rand.Rand) int {
 	return nthFree(view, rng.IntN(view.FreeCount()))
 }
 
-// nthFree returns a free point by its place among the free points.
 func nthFree(view *View, n int) int {
 	for i := range view.Pool.Len() {
 		if view.Free(i) {

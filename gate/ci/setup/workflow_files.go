@@ -50,7 +50,6 @@ type values struct {
 	Label  string
 }
 
-// render fills in everything.
 func render(o Options, r repository) ([]file, error) {
 	v := values{
 		Own:    o.Pawl == (Source{}),
