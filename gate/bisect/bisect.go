@@ -22,6 +22,7 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/ratchet"
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/objective/devices"
 )
@@ -155,9 +156,7 @@ func (s *search) run(ctx context.Context, changed []Commit) error {
 	if err != nil {
 		return err
 	}
-	for _, commit := range suspects {
-		s.result.Suspects = append(s.result.Suspects, findings[commit])
-	}
+	s.result.Suspects = collect.Each(suspects, func(commit int) Finding { return findings[commit] })
 	if before, tested := findings[suspects[0]-1]; tested {
 		s.result.Before = &before
 	}
@@ -182,15 +181,14 @@ func (s *search) build(ctx context.Context) error {
 	if failure == nil {
 		failure, err = s.good.Evaluator.Verify(ctx, s.good.Prepared)
 	}
+	code := ""
+	if err == nil && failure == nil {
+		code, err = machineCode(s.good)
+	}
 	if failure != nil {
 		s.result.Nothing = fmt.Sprintf("the good commit itself fails: %s", failure)
 	}
 	if err != nil || failure != nil {
-		s.good.Close()
-		return err
-	}
-	code, err := machineCode(s.good)
-	if err != nil {
 		s.good.Close()
 		return err
 	}
