@@ -153,7 +153,6 @@ func Broken(failure *objective.Failure) Decision {
 	return Decision{Verdict: Wrong, Reason: failure.String()}
 }
 
-// comparison puts the result together.
 func (r *run) comparison(w weighed, d Decision) Comparison {
 	c := Comparison{
 		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Best: w.best, Tails: w.tails,
@@ -180,14 +179,13 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 // notes are warnings beside a result.
 func (p Policy) notes(e Evidence) []string {
 	var notes []string
-	for name, side := range map[string]Side{"baseline": e.Baseline, "candidate": e.Candidate} {
+	for i, side := range []Side{e.Baseline, e.Candidate} {
 		if side.Variation > p.Variation {
 			notes = append(notes,
-				fmt.Sprintf("the %s's times vary by %s inside a process, more than %s", name, page.Percent(side.Variation),
+				fmt.Sprintf("the %s's times vary by %s inside a process, more than %s", sideNames[i], page.Percent(side.Variation),
 					page.Percent(p.Variation)))
 		}
 	}
-	slices.Sort(notes)
 	if e.Statistic == FasterHalf {
 		notes = append(notes,
 			fmt.Sprintf("the baseline's own samples vary by more than %s inside a process, so the faster half of each "+

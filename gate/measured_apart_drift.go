@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 )
@@ -37,12 +38,7 @@ func (s *apart) insideDrift() *Decision {
 
 // oneWay is the chance that so many of the drifts, or more, have the same sign.
 func oneWay(drifts []float64) float64 {
-	slower := 0.0
-	for _, drift := range drifts {
-		if drift > 0 {
-			slower++
-		}
-	}
+	slower := float64(len(collect.Where(drifts, func(drift float64) bool { return drift > 0 })))
 	n := float64(len(drifts))
 	return min(1, 2*distuv.Binomial{N: n, P: 0.5}.CDF(min(slower, n-slower)))
 }
@@ -79,10 +75,7 @@ func (s *apart) orderDrift() *Decision {
 func condensed(levels []float64) (medians []float64, each int) {
 	const most = 200
 	each = (len(levels) + most - 1) / most
-	for part := range slices.Chunk(levels, each) {
-		medians = append(medians, stats.Median(part))
-	}
-	return medians, each
+	return collect.Each(slices.Collect(slices.Chunk(levels, each)), stats.Median), each
 }
 
 // largestMove returns where the median level before and after differ most, with at

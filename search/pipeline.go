@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/objective"
 	"pawl/search/trial"
 )
@@ -93,13 +94,7 @@ func (p *pipeline) choose() *flight {
 }
 
 func (p *pipeline) measuring() int {
-	count := 0
-	for _, f := range p.flights {
-		if f.measured != nil {
-			count++
-		}
-	}
-	return count
+	return len(collect.Where(p.flights, func(f *flight) bool { return f.measured != nil }))
 }
 
 // starved reports whether the devices have nothing to do, because the flight that is next is not prepared.

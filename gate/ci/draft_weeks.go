@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/studies/report"
@@ -16,11 +17,7 @@ func (d Drafts) weeks(this, last *report.Summary) *page.Grid {
 		header, all = append(header, "last time"), append(all, last)
 	}
 	row := func(name string, cell func(*report.Summary) string) []string {
-		cells := []string{name}
-		for _, s := range all {
-			cells = append(cells, cell(s))
-		}
-		return cells
+		return append([]string{name}, collect.Each(all, cell)...)
 	}
 	return &page.Grid{Head: header, Rows: [][]string{
 		row("study", func(s *report.Summary) string {

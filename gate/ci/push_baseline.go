@@ -13,6 +13,7 @@ import (
 
 	"pawl/gate/baseline"
 	"pawl/gate/reporting"
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/git"
 	"pawl/internal/page"
@@ -85,7 +86,6 @@ func (p Publication) Run(ctx context.Context) (Published, error) {
 	}
 }
 
-// publishing is a publication under way.
 type publishing struct {
 	Publication
 	remote              git.Remote
@@ -322,11 +322,8 @@ func (s *publishing) fetch(ctx context.Context) (string, error) {
 
 // commit makes the commit on a tip; no branch points to it yet.
 func (s *publishing) commit(ctx context.Context, tip string, c change) (hash string, err error) {
-	made := git.Commit{Onto: tip, Message: message(c)}
-	for _, file := range []git.File{{Name: s.name, Content: c.file}, {Name: s.history, Content: c.history}} {
-		if file.Content != nil {
-			made.Files = append(made.Files, file)
-		}
-	}
+	files := []git.File{{Name: s.name, Content: c.file}, {Name: s.history, Content: c.history}}
+	changed := func(file git.File) bool { return file.Content != nil }
+	made := git.Commit{Onto: tip, Message: message(c), Files: collect.Where(files, changed)}
 	return made.Write(ctx, s.root)
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"pawl/gate"
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/kernels/document"
 )
@@ -49,11 +50,9 @@ var profiled = []gate.Verdict{gate.Regression, gate.Improvement}
 
 // Default returns the policy for kernels that are named on the command line.
 func Default(names ...string) *File {
-	f := &File{Profile: profiled}
-	for _, name := range names {
-		f.Kernels = append(f.Kernels, Kernel{Name: name, Policy: gate.Presets[gate.DefaultPreset]})
-	}
-	return f
+	return &File{Profile: profiled, Kernels: collect.Each(names, func(name string) Kernel {
+		return Kernel{Name: name, Policy: gate.Presets[gate.DefaultPreset]}
+	})}
 }
 
 // Of returns the policy of some of the kernels; missing is the first name that the
@@ -61,15 +60,12 @@ func Default(names ...string) *File {
 func (f *File) Of(names []string) (chosen *File, missing string) {
 	chosen = &File{Profile: f.Profile}
 	for _, name := range names {
-		before := len(chosen.Kernels)
-		for _, k := range f.Kernels {
-			if filepath.Clean(k.Name) == filepath.Clean(name) {
-				chosen.Kernels = append(chosen.Kernels, k)
-			}
-		}
-		if len(chosen.Kernels) == before {
+		named := func(k Kernel) bool { return filepath.Clean(k.Name) == filepath.Clean(name) }
+		found := collect.Where(f.Kernels, named)
+		if len(found) == 0 {
 			return nil, name
 		}
+		chosen.Kernels = append(chosen.Kernels, found...)
 	}
 	return chosen, ""
 }

@@ -13,6 +13,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/reporting"
+	"pawl/internal/collect"
 	"pawl/internal/page"
 )
 
@@ -125,9 +126,7 @@ func (a Acceptance) event(v gate.Verdict, key baseline.Key, commit, point string
 
 // record adds decisions to the history, and returns what they are about.
 func (a Acceptance) record(events []baseline.Event) (keys []baseline.Key, err error) {
-	for _, e := range events {
-		keys = append(keys, e.Key)
-	}
+	keys = collect.Each(events, func(e baseline.Event) baseline.Key { return e.Key })
 	return keys, baseline.AppendHistory(baseline.HistoryPath(a.Baseline), events)
 }
 

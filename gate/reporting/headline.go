@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pawl/gate"
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 )
@@ -54,12 +55,7 @@ func undecided(r *Report) string {
 			parts = append(parts, page.Count(n, part.noun)+" "+part.what)
 		}
 	}
-	changed := 0
-	for _, result := range r.Results {
-		if len(result.Changed) > 0 && result.open() {
-			changed++
-		}
-	}
+	changed := len(collect.Where(r.Results, func(s Result) bool { return len(s.Changed) > 0 && s.open() }))
 	if changed > 0 {
 		parts = append(parts, page.Count(changed, "configuration")+" whose checks this changes")
 	}

@@ -98,15 +98,9 @@ func (r *Report) with(verdicts ...gate.Verdict) []Result {
 }
 
 // FailuresFirst returns the results, those that fail before all others.
-func (r *Report) FailuresFirst() (ordered []Result) {
-	for _, fails := range []bool{true, false} {
-		for _, result := range r.Results {
-			if r.fails(result) == fails {
-				ordered = append(ordered, result)
-			}
-		}
-	}
-	return ordered
+func (r *Report) FailuresFirst() []Result {
+	passes := func(result Result) bool { return !r.fails(result) }
+	return slices.Concat(collect.Where(r.Results, r.fails), collect.Where(r.Results, passes))
 }
 
 // Finished reports whether every planned configuration has a result.

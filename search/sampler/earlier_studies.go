@@ -20,13 +20,9 @@ type Timed struct {
 
 // TimedOf returns the trials with a verified time, in their order.
 func TimedOf(trials []trial.Trial) []Timed {
-	var timed []Timed
-	for _, t := range trials {
-		if t.OK() {
-			timed = append(timed, Timed{Point: t.Point, Milliseconds: t.Outcome.Milliseconds()})
-		}
-	}
-	return timed
+	return collect.Each(collect.Where(trials, trial.Trial.OK), func(t trial.Trial) Timed {
+		return Timed{Point: t.Point, Milliseconds: t.Outcome.Milliseconds()}
+	})
 }
 
 // Memory is what an earlier study has observed, in the words of another space:
@@ -150,7 +146,6 @@ func unlike(s *space.Space, point space.Point, others []space.Point) bool {
 	return true
 }
 
-// translate moves a point into another space.
 func translate(pool *space.Pool, from space.Point) (space.Point, bool) {
 	point, err := space.NewPoint(collect.Each(pool.Space().Params(), func(p space.Param) space.Assignment {
 		return space.Assignment{Name: p.Name, Value: nearest(p, from)}

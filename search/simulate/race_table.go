@@ -44,10 +44,8 @@ func (r *Report) protocol() string {
 // writeTable writes a table, and below it what help was worth and how often bounds held, where that was asked for.
 func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []SamplerReport) {
 	fmt.Fprintln(text, title)
-	header := []string{"sampler"}
-	for _, b := range r.Budgets {
-		header = append(header, fmt.Sprintf("%d trials", b))
-	}
+	trials := collect.Each(r.Budgets, func(budget int) string { return fmt.Sprintf("%d trials", budget) })
+	header := append([]string{"sampler"}, trials...)
 	last := r.Budgets[len(r.Budgets)-1]
 	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last),
 		"in flight", "ask mean")

@@ -97,7 +97,6 @@ func (o Options) aheadOn(r *Recorded) int {
 
 // Run simulates and reports. The report depends on the options alone, but for the times that the samplers took.
 func Run(ctx context.Context, options Options) (*Report, error) {
-	options = options.withDefaults()
 	var spaces []*Recorded
 	for _, file := range options.Files {
 		s, err := readRecorded(file)

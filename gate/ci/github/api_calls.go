@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 )
 
@@ -19,7 +20,6 @@ const (
 // JobLogin is who comments with the token that GitHub gives to every job.
 const JobLogin = "github-actions[bot]"
 
-// user is the author of something.
 type user struct {
 	Login string `json:"login"`
 }
@@ -31,7 +31,6 @@ type Comment struct {
 	Body string `json:"body"`
 }
 
-// branch is an end of a pull request.
 type branch struct {
 	Ref string `json:"ref"`
 }
@@ -90,13 +89,8 @@ func (c *Client) EditComment(ctx context.Context, id int64, body string) error {
 func (c *Client) OpenPulls(ctx context.Context, name string) ([]Pull, error) {
 	query := url.Values{"state": {"open"}, "head": {c.owner + ":" + name}}
 	found, err := everyPage[Pull](ctx, c, "/pulls", query, "looking for a pull request of "+escape.Line(name))
-	var pulls []Pull
-	for _, p := range found {
-		if p.Head.Ref == name { // a head that GitHub cannot read is no filter
-			pulls = append(pulls, p)
-		}
-	}
-	return pulls, err
+	// A head that GitHub cannot read is no filter.
+	return collect.Where(found, func(p Pull) bool { return p.Head.Ref == name }), err
 }
 
 // CreateDraft opens a draft. It returns the pull request with its number.

@@ -3,6 +3,7 @@ package gaussian
 import (
 	"math"
 
+	"pawl/internal/collect"
 	"pawl/space"
 )
 
@@ -87,13 +88,9 @@ func logMatern(distance, length float64) (value, slope float64) {
 // effects to interactions.
 type Parameters []float64
 
-// prior returns the parameters before anything was observed.
 func (s Shape) prior() Parameters {
-	p := make(Parameters, 0, len(s.features)+2)
-	for _, f := range s.features {
-		p = append(p, f.prior)
-	}
-	return append(p, s.settings.NoisePrior, 0)
+	priors := collect.Each(s.features, func(f feature) float64 { return f.prior })
+	return append(priors, s.settings.NoisePrior, 0)
 }
 
 func (s Shape) noise(p Parameters) float64 { return math.Exp(p[len(s.features)]) }
