@@ -8,6 +8,8 @@ import (
 
 // Values from the definition of IEEE 754 binary16.
 func TestHalfPrecision(t *testing.T) {
+	halfToFloat := func(bits uint16) float64 { return f16.decode(uint64(bits)) }
+	floatToHalf := func(x float64) uint16 { return uint16(f16.encode(x)) }
 	for _, test := range []struct {
 		bits  uint16
 		value float64
