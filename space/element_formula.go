@@ -3,7 +3,6 @@ package space
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 )
@@ -45,9 +44,6 @@ func NewIndexed(source string, values Environment, shape []int64, want Result) (
 	}
 	names := expression.Names()
 	f := &Indexed{expression: expression, env: maps.Clone(values), shape: shape, used: make([]string, len(shape))}
-	if f.env == nil {
-		f.env = Environment{}
-	}
 	f.flat, f.random = slices.Contains(names, "i"), slices.Contains(names, RandomName)
 	for d := range shape {
 		if name := indexName(d); slices.Contains(names, name) {
@@ -69,40 +65,36 @@ func (f *Indexed) Clone() *Indexed {
 
 // Integer evaluates a formula of whole numbers for an element.
 func (f *Indexed) Integer(i int64, random float64) (int64, error) {
-	n, err := as[int](f.value(i, random))
-	return int64(n), err
+	n, err := f.expression.Integer(f.at(i, random))
+	return n, atElement(i, err)
 }
 
 // Number evaluates a formula for an element to a finite number.
 func (f *Indexed) Number(i int64, random float64) (float64, error) {
-	value, err := f.value(i, random)
-	if err != nil {
-		return 0, err
-	}
-	x := toFloat(value)
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("expression %q: the result is %v at element %d", f.expression.source, x, i)
-	}
-	return x, nil
+	x, err := f.expression.Number(f.at(i, random))
+	return x, atElement(i, err)
 }
 
-func (f *Indexed) value(i int64, random float64) (any, error) {
+func atElement(i int64, err error) error {
+	if err != nil {
+		return fmt.Errorf("%w at element %d", err, i)
+	}
+	return nil
+}
+
+// at is the environment of an element.
+func (f *Indexed) at(i int64, random float64) Environment {
 	if f.flat {
 		f.env["i"] = int(i)
 	}
 	if f.random {
 		f.env[RandomName] = random
 	}
-	rest := i
 	for d := len(f.shape) - 1; d >= 0; d-- {
 		if f.used[d] != "" {
-			f.env[f.used[d]] = int(rest % f.shape[d])
+			f.env[f.used[d]] = int(i % f.shape[d])
 		}
-		rest /= f.shape[d]
+		i /= f.shape[d]
 	}
-	value, err := f.expression.run(f.env)
-	if err != nil {
-		return nil, fmt.Errorf("%w at element %d", err, i)
-	}
-	return value, nil
+	return f.env
 }

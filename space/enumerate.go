@@ -3,6 +3,8 @@ package space
 import (
 	"errors"
 	"fmt"
+
+	"pawl/internal/collect"
 )
 
 // verdict is what a constraint says about one combination of its own values.
@@ -12,7 +14,6 @@ const (
 	unknown verdict = iota
 	holds
 	broken
-	fails // the expression itself fails there, by a division by zero for instance
 )
 
 // tableLimit is the largest number of combinations that a constraint's answers
@@ -63,9 +64,8 @@ type table struct {
 	answers []verdict
 }
 
-// newChecker returns a checker for one walk. A checker that answers only a few
-// rows does without the tables (remember false): filling them would cost more.
-func newChecker(s *Space, remember bool) *checker {
+// newChecker returns a checker for one walk.
+func newChecker(s *Space) *checker {
 	c := &checker{space: s, byDepth: make([][]*table, len(s.params)), env: s.environment(s.defaultRow())}
 	for _, constraint := range s.constraints {
 		t := &table{constraint: constraint}
@@ -77,7 +77,7 @@ func newChecker(s *Space, remember bool) *checker {
 				break
 			}
 		}
-		if remember && size <= tableLimit {
+		if size <= tableLimit {
 			t.answers = make([]verdict, size)
 		}
 		depth := 0 // a constraint over constants alone is checked first
@@ -111,45 +111,35 @@ func (c *checker) holds(row Row, depth int) bool {
 				t.answers[index] = answer
 			}
 		}
-		switch answer {
-		case broken:
-			return false
-		case fails:
-			c.err = c.explain(t, row)
+		if answer == broken {
 			return false
 		}
 	}
 	return true
 }
 
+// evaluate answers a constraint at its own values. Where the expression itself fails, by a division by zero for
+// instance, that ends the work.
 func (c *checker) evaluate(t *table, row Row) verdict {
 	for _, position := range t.positions {
 		p := &c.space.params[position]
 		c.env[p.Name] = p.Values[row[position]].native()
 	}
 	ok, err := t.Bool(c.env)
-	switch {
-	case err != nil:
-		return fails
-	case ok:
+	if err != nil {
+		point, unnamed := NewPoint(collect.Each(t.positions, func(position int) Assignment {
+			p := &c.space.params[position]
+			return Assignment{p.Name, p.Values[row[position]]}
+		})...)
+		if unnamed != nil {
+			panic("space: " + unnamed.Error())
+		}
+		c.err = fmt.Errorf("constraint at %s: %w", point, err)
+	}
+	if ok {
 		return holds
 	}
 	return broken
-}
-
-func (c *checker) explain(t *table, row Row) error {
-	var assignments []Assignment
-	for _, position := range t.positions {
-		p := &c.space.params[position]
-		c.env[p.Name] = p.Values[row[position]].native()
-		assignments = append(assignments, Assignment{p.Name, p.Values[row[position]]})
-	}
-	point, err := NewPoint(assignments...)
-	if err != nil {
-		panic("space: " + err.Error())
-	}
-	_, err = t.Bool(c.env)
-	return fmt.Errorf("constraint at %s: %w", point, err)
 }
 
 // walk visits the valid rows in lexicographic order until visit returns false

@@ -108,7 +108,7 @@ func rare(t *testing.T) *Space {
 // expression that is evaluated at every branch costs as much as fifty of them.
 func TestRareSpaceIsGivenUpByItsCost(t *testing.T) {
 	s := rare(t)
-	c := newChecker(s, true)
+	c := newChecker(s)
 	evaluated := 0
 	complete := c.walk(1_000_000, func(Row) bool { evaluated++; return true })
 	if complete || c.err != nil {
@@ -139,7 +139,7 @@ func TestPoolStopsWhenNobodyWaits(t *testing.T) {
 		"sample":  func(c *checker) { c.sample(100, 1<<30, rand.New(rand.NewPCG(1, 2))) },
 		"descend": func(c *checker) { c.descend(newRowSet(c.space), 100, 1<<30, rand.New(rand.NewPCG(1, 2))) },
 	} {
-		c := newChecker(rare(t), true)
+		c := newChecker(rare(t))
 		c.done = done
 		if look(c); !errors.Is(c.err, ErrStopped) {
 			t.Errorf("%s: %v", name, c.err)

@@ -135,13 +135,10 @@ func (e *Expression) defined(env Environment) (Environment, error) {
 
 func runProgram(program *vm.Program, env Environment) (any, error) {
 	result, err := expr.Run(program, map[string]any(env))
-	if err != nil {
-		if located, ok := errors.AsType[*file.Error](err); ok {
-			return nil, errors.New(strings.TrimPrefix(located.Message, "runtime error: "))
-		}
-		return nil, err
+	if located, ok := errors.AsType[*file.Error](err); ok {
+		err = errors.New(strings.TrimPrefix(located.Message, "runtime error: "))
 	}
-	return result, nil
+	return result, err
 }
 
 // compile checks and compiles one text against the types of the names.
@@ -326,18 +323,6 @@ func (c *nameCollector) Visit(node *ast.Node) {
 	}
 }
 
-// zeroOf returns a value of a kind, for the type checker.
-func zeroOf(kind Kind) any {
-	switch kind {
-	case Integer:
-		return 0
-	case Boolean:
-		return false
-	default:
-		return ""
-	}
-}
-
 // checkResult insists on what an expression must answer with. The library's
 // own options would convert: a fraction would become an integer silently.
 func checkResult(source string, program *vm.Program, want Result) error {
@@ -345,19 +330,8 @@ func checkResult(source string, program *vm.Program, want Result) error {
 	if err != nil {
 		return &ExpressionError{source, 0, err.Error()}
 	}
-	ok := want == Anything
-	switch zero.(type) {
-	case bool:
-		ok = ok || want == Condition
-	case int:
-		ok = ok || want == WholeNumber || want == Number
-	case float64:
-		ok = ok || want == Number
-	case string:
-		ok = ok || want == Word
-	}
-	if !ok {
-		return &ExpressionError{source, 0, fmt.Sprintf("expected %s, but this is a %T", want, zero)}
+	if want != Anything && !slices.Contains(results[want].kinds, reflect.TypeOf(zero).Kind()) {
+		return &ExpressionError{source, 0, fmt.Sprintf("expected %s, but this is a %T", results[want].name, zero)}
 	}
 	return nil
 }

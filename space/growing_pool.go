@@ -31,7 +31,7 @@ func (p *Pool) Growing() *Pool {
 		return p
 	}
 	grown := *p
-	grown.growth = &growth{checker: newChecker(p.space, true), positions: map[string]int{}}
+	grown.growth = &growth{checker: newChecker(p.space), positions: map[string]int{}}
 	return &grown
 }
 

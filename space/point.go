@@ -1,7 +1,6 @@
 package space
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -164,12 +163,4 @@ func parseValue(text string) (Value, string, error) {
 		return Value{}, "", fmt.Errorf("%q is no value; one with a comma, a quote or = is put in quotes", word)
 	}
 	return TextValue(word), rest, nil // as people write it, such as -O3 -g
-}
-
-func jsonQuote(s string) string {
-	quoted, err := json.Marshal(s)
-	if err != nil {
-		panic("space: a string has no JSON form: " + err.Error())
-	}
-	return string(quoted)
 }

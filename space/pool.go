@@ -43,7 +43,7 @@ type PoolOptions struct {
 func (s *Space) Pool(options PoolOptions) (*Pool, error) {
 	limit := min(cmp.Or(options.Points, 2_000_000), mostCells/len(s.params))
 	branches := cmp.Or(options.Branches, 200_000_000)
-	c := newChecker(s, true)
+	c := newChecker(s)
 	c.done = options.Done
 	var cells []uint16
 	complete := c.walk(branches, func(row Row) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -25,15 +26,16 @@ const (
 	Word
 )
 
-var resultNames = map[Result]string{
-	Anything:    "anything",
-	Condition:   "a condition (bool)",
-	WholeNumber: "an integer",
-	Number:      "a number",
-	Word:        "a text",
+// results has the types that an expression may answer with, and what they are called.
+var results = map[Result]struct {
+	name  string
+	kinds []reflect.Kind
+}{
+	Condition:   {"a condition (bool)", []reflect.Kind{reflect.Bool}},
+	WholeNumber: {"an integer", []reflect.Kind{reflect.Int}},
+	Number:      {"a number", []reflect.Kind{reflect.Int, reflect.Float64}},
+	Word:        {"a text", []reflect.Kind{reflect.String}},
 }
-
-func (r Result) String() string { return resultNames[r] }
 
 // Scope is the set of names that expressions may use: names that get a value
 // when the expression is evaluated, and definitions, which are expressions
@@ -57,24 +59,33 @@ type Scope struct {
 func NewScope(names map[string]Kind, definitions map[string]string) (*Scope, error) {
 	s := &Scope{types: make(map[string]any, len(names)), definitions: maps.Clone(definitions)}
 	for name, kind := range names {
-		if !identifier.MatchString(name) {
-			return nil, fmt.Errorf("%q is not a name: letters, digits and underscores, not starting with a digit", name)
+		if err := checkName(name); err != nil {
+			return nil, err
 		}
-		s.types[name] = zeroOf(kind)
+		s.types[name] = Value{kind: kind}.native()
 	}
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {
+		err := checkName(name)
 		if _, taken := s.types[name]; taken {
-			return nil, &DefinitionError{name, fmt.Errorf("%s is defined twice", name)}
+			err = fmt.Errorf("%s is defined twice", name)
 		}
-		if !identifier.MatchString(name) {
-			return nil, &DefinitionError{name,
-				fmt.Errorf("%q is not a name: letters, digits and underscores, not starting with a digit", name)}
+		if err == nil {
+			if _, err = s.Compile(definitions[name], Anything); err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
 		}
-		if _, err := s.Compile(definitions[name], Anything); err != nil {
-			return nil, &DefinitionError{name, fmt.Errorf("%s: %w", name, err)}
+		if err != nil {
+			return nil, &DefinitionError{name, err}
 		}
 	}
 	return s, nil
+}
+
+func checkName(name string) error {
+	if !identifier.MatchString(name) {
+		return fmt.Errorf("%q is not a name: letters, digits and underscores, not starting with a digit", name)
+	}
+	return nil
 }
 
 // DefinitionError is a mistake in one of a scope's definitions.
@@ -97,11 +108,11 @@ func (s *Scope) Has(name string) bool {
 // Measuring returns the scope with further names, of floating-point numbers: what is
 // known only after a measurement.
 func (s *Scope) Measuring(names []string) *Scope {
-	wider := &Scope{Exact: s.Exact, types: maps.Clone(s.types), definitions: s.definitions}
+	values := Environment{}
 	for _, name := range names {
-		wider.types[name] = 0.0
+		values[name] = 0.0
 	}
-	return wider
+	return s.With(values)
 }
 
 // Compile checks and compiles an expression. An error about the text is an

@@ -147,7 +147,7 @@ func (v Value) native() any {
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.kind {
 	case Text:
-		return []byte(jsonQuote(v.text)), nil
+		return json.Marshal(v.text)
 	case Integer, Boolean:
 		return []byte(v.String()), nil
 	}
