@@ -136,7 +136,7 @@ func (p *Pool) Filter(keep func(Point) bool) (*Pool, error) {
 // PoolOf returns the pool of exactly the given points, for a space that is
 // known by a list instead of constraints. Constraints are not looked at.
 func (s *Space) PoolOf(points []Point) (*Pool, error) {
-	rows := newRowSet(s)
+	rows := rowSet{}
 	for _, p := range points {
 		row, err := s.Row(p)
 		if err != nil {

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -14,11 +15,11 @@ import (
 // the rest is found by descending with backtracking, which prefers points in
 // sparse branches but finds them.
 func (c *checker) sample(limit, branches int, rng *rand.Rand) []uint16 {
-	found := newRowSet(c.space)
+	found := rowSet{}
 	found.add(c.space.defaultRow())
 	row := make(Row, len(c.space.params))
 	c.left = branches
-	for found.len() < limit && c.left > 0 && c.err == nil {
+	for len(found) < limit && c.left > 0 && c.err == nil {
 		depth, ok := 0, true
 		for ; ok && depth < len(row); depth++ {
 			c.spend() // a point that was begun is finished
@@ -28,11 +29,11 @@ func (c *checker) sample(limit, branches int, rng *rand.Rand) []uint16 {
 		if ok {
 			found.add(row)
 		}
-		if rare := c.left < branches-branches/4 && found.len() < limit/100; rare {
+		if rare := c.left < branches-branches/4 && len(found) < limit/100; rare {
 			break
 		}
 	}
-	if found.len() < min(limit, 100) {
+	if len(found) < min(limit, 100) {
 		c.descend(found, limit, branches, rng)
 	}
 	return found.sorted()
@@ -40,7 +41,7 @@ func (c *checker) sample(limit, branches int, rng *rand.Rand) []uint16 {
 
 // descend adds rows by depth-first search with the values in random order,
 // starting over after each find.
-func (c *checker) descend(found *rowSet, limit, branches int, rng *rand.Rand) {
+func (c *checker) descend(found rowSet, limit, branches int, rng *rand.Rand) {
 	c.left = branches
 	row := make(Row, len(c.space.params))
 	var find func(depth int) bool
@@ -56,35 +57,21 @@ func (c *checker) descend(found *rowSet, limit, branches int, rng *rand.Rand) {
 		}
 		return false
 	}
-	for found.len() < limit && c.left > 0 && find(0) {
+	for len(found) < limit && c.left > 0 && find(0) {
 		found.add(row)
 	}
 }
 
-// rowSet collects distinct rows.
-type rowSet struct {
-	width int
-	seen  map[string]struct{}
-	cells []uint16
-}
+// rowSet collects distinct rows, as texts, which have the rows' own order.
+type rowSet map[string]bool
 
-func newRowSet(s *Space) *rowSet {
-	return &rowSet{width: len(s.params), seen: map[string]struct{}{}}
-}
+func (r rowSet) add(row Row) { r[row.text()] = true }
 
-func (r *rowSet) len() int { return len(r.seen) }
-
-func (r *rowSet) add(row Row) {
-	key := row.text()
-	if _, twice := r.seen[key]; twice {
-		return
+func (r rowSet) sorted() (cells []uint16) {
+	for _, text := range slices.Sorted(maps.Keys(r)) {
+		for at := 0; at < len(text); at += 2 {
+			cells = append(cells, uint16(text[at])<<8|uint16(text[at+1]))
+		}
 	}
-	r.seen[key] = struct{}{}
-	r.cells = append(r.cells, row...)
-}
-
-func (r *rowSet) sorted() []uint16 {
-	rows := slices.Collect(slices.Chunk(r.cells, r.width))
-	slices.SortFunc(rows, func(a, b []uint16) int { return slices.Compare(a, b) })
-	return slices.Concat(rows...)
+	return cells
 }

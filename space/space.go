@@ -253,20 +253,18 @@ func (s *Space) computeFingerprint() string {
 		slices.Sort(values)
 		lines = append(lines, fmt.Sprintf("param %s ordered=%t %s", p.Name, p.Ordered, strings.Join(values, ",")))
 	}
-	used := map[string]bool{}
 	for _, c := range s.constraints {
 		lines = append(lines, "constraint "+c.Source())
 		for _, d := range c.definitions {
 			lines = append(lines, "definition "+d.name+" = "+d.source)
 		}
 		for _, name := range c.Names() {
-			if value, ok := s.constants[name]; ok && !used[name] {
-				used[name] = true
+			if value, ok := s.constants[name]; ok {
 				lines = append(lines, fmt.Sprintf("constant %s=%v", name, value))
 			}
 		}
 	}
 	slices.Sort(lines)
-	lines = slices.Compact(lines) // a definition may serve several constraints
+	lines = slices.Compact(lines) // a definition and a constant may serve several constraints
 	return fmt.Sprintf("%.8x", sha256.Sum256([]byte(strings.Join(lines, "\n"))))
 }
