@@ -144,9 +144,8 @@ type Work struct {
 
 // Varies says that the work depends on parameters: points of a workload do different work.
 func (w Work) Varies(dims Dims) bool {
-	for _, formula := range []*space.Expression{w.Flops, w.Bytes} {
-		if formula != nil &&
-			slices.ContainsFunc(formula.Names(), func(name string) bool { _, size := dims[name]; return !size }) {
+	for name := range space.NamesOf(w.Flops, w.Bytes) {
+		if _, size := dims[name]; !size {
 			return true
 		}
 	}
@@ -166,20 +165,12 @@ func (w Work) For(dims Dims, point space.Point) (flops, bytes float64, err error
 // IsProduct says that a launch multiplies matrices: two of its inputs are matrices, and there is a size with which its
 // flops grow faster than its bytes. Pairs of bodies have such a size too, but inputs of one dimension.
 func (k *Kernel) IsProduct(w Workload, point space.Point) bool {
-	matrices := 0
-	for _, a := range k.Arguments {
-		named := 0
-		for _, size := range a.Shape {
-			if len(size.Names()) > 0 {
-				named++
-			}
-		}
-		if a.Element.Float && (!a.Out || a.Inout) && !a.Scratch && named >= 2 {
-			matrices++
-		}
-	}
+	named := func(size *space.Expression) bool { return len(size.Names()) > 0 }
+	matrices := collect.Where(k.Arguments, func(a arguments.Argument) bool {
+		return a.Element.Float && (!a.Out || a.Inout) && !a.Scratch && len(collect.Where(a.Shape, named)) >= 2
+	})
 	flops, bytes, err := k.Work.For(w.Dims, point)
-	if err != nil || flops <= 0 || bytes <= 0 || matrices < 2 {
+	if err != nil || flops <= 0 || bytes <= 0 || len(matrices) < 2 {
 		return false
 	}
 	for name, size := range w.Dims {

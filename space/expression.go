@@ -60,6 +60,20 @@ func (e *Expression) Source() string { return e.source }
 // text, and those behind the definitions that it uses.
 func (e *Expression) Names() []string { return slices.Clone(e.names) }
 
+// NamesOf are those that any of some formulas depends on. One that is not there depends on none.
+func NamesOf(formulas ...*Expression) map[string]bool {
+	names := map[string]bool{}
+	for _, e := range formulas {
+		if e == nil {
+			continue
+		}
+		for _, name := range e.names {
+			names[name] = true
+		}
+	}
+	return names
+}
+
 // Bool evaluates a condition.
 func (e *Expression) Bool(env Environment) (bool, error) { return as[bool](e.run(env)) }
 

@@ -3,6 +3,7 @@ package arguments
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"pawl/kernels/arrays"
 	"pawl/kernels/document"
 	"pawl/kernels/element"
+	"pawl/space"
 )
 
 // dataFile is a file that a manifest names for an argument, and what it holds.
@@ -47,10 +49,8 @@ func (l List) Answered() bool {
 func (l List) Pinned() map[string]bool {
 	found := map[string]bool{}
 	for _, a := range l {
-		for _, size := range a.Shape {
-			for _, name := range size.Names() {
-				found[name] = found[name] || len(a.from) > 0
-			}
+		if len(a.from) > 0 {
+			maps.Copy(found, space.NamesOf(a.Shape...))
 		}
 	}
 	return found
