@@ -3,6 +3,7 @@ package arguments
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"pawl/kernels/document"
@@ -26,11 +27,13 @@ func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
 		if a.takes(family) {
 			b.Fill = family
 		}
-		bind := a.bindBuffer
-		if a.Shape == nil {
-			bind = a.bindScalar
+		var err error
+		switch {
+		case a.Shape != nil:
+			err = a.bindBuffer(&b, env)
+		case a.Fields == nil:
+			err = a.bindNumber(&b, a.Value, env)
 		}
-		err := bind(&b, env)
 		if err == nil && a.Fields != nil {
 			err = a.bindFields(&b, env, family)
 		}
@@ -96,20 +99,66 @@ func (a Argument) bindBuffer(b *Binding, env space.Environment) error {
 	if a.Low == nil {
 		return nil
 	}
+	bind := a.bindRange
 	if a.Element.Float {
-		return a.bindBounds(b, env)
+		bind = a.bindBounds
 	}
+	if err := bind(b, env); err != nil {
+		return fmt.Errorf("range: %w", err)
+	}
+	return nil
+}
+
+// bindRange evaluates the range of an input of integers.
+func (a Argument) bindRange(b *Binding, env space.Environment) error {
 	low, err := a.fitting(a.Low, env)
 	if err != nil {
-		return fmt.Errorf("range: %w", err)
+		return err
 	}
 	high, err := a.fitting(a.High, env)
-	if err != nil {
-		return fmt.Errorf("range: %w", err)
-	}
-	if low > high {
-		return fmt.Errorf("range: nothing lies from %d to %d", low, high)
+	if err == nil && low > high {
+		err = fmt.Errorf("nothing lies from %d to %d", low, high)
 	}
 	b.Range = &Range{low, high}
-	return nil
+	return err
+}
+
+// bindBounds evaluates the range of a float input.
+func (a Argument) bindBounds(b *Binding, env space.Environment) error {
+	low, err := a.Low.Number(env)
+	if err != nil {
+		return err
+	}
+	high, err := a.High.Number(env)
+	switch {
+	case err != nil:
+	case low > high:
+		err = fmt.Errorf("nothing lies from %g to %g", low, high)
+	case !a.Element.Holds(low) || !a.Element.Holds(high) || math.IsInf(high-low, 0):
+		err = fmt.Errorf("%s does not hold all numbers from %g to %g", a.Element.Name, low, high)
+	}
+	b.Bounds = &Bounds{low, high}
+	return err
+}
+
+// bindNumber evaluates a number. One that its type cannot hold is an error: the kernel would get another one, and so
+// would the reference.
+func (a Argument) bindNumber(b *Binding, formula *space.Expression, env space.Environment) (err error) {
+	if !a.Element.Float {
+		b.Integer, err = a.fitting(formula, env)
+		return err
+	}
+	if b.Value, err = formula.Number(env); err == nil && !a.Element.Holds(b.Value) {
+		err = fmt.Errorf("the value %g is too large for %s", b.Value, a.Element.Name)
+	}
+	return err
+}
+
+// fitting evaluates a formula to a number that the argument's type can hold.
+func (a Argument) fitting(formula *space.Expression, env space.Environment) (int64, error) {
+	n, err := formula.Integer(env)
+	if err == nil {
+		err = a.Element.Fits(n)
+	}
+	return n, err
 }

@@ -74,25 +74,6 @@ func (l List) bindContent(bindings []Binding, i int, env space.Environment) (err
 	return nil
 }
 
-// bindBounds evaluates the range of a float input.
-func (a Argument) bindBounds(b *Binding, env space.Environment) error {
-	low, err := a.Low.Number(env)
-	if err != nil {
-		return fmt.Errorf("range: %w", err)
-	}
-	high, err := a.High.Number(env)
-	switch {
-	case err != nil:
-		return fmt.Errorf("range: %w", err)
-	case low > high:
-		return fmt.Errorf("range: nothing lies from %g to %g", low, high)
-	case !a.Element.Holds(low) || !a.Element.Holds(high) || math.IsInf(high-low, 0):
-		return fmt.Errorf("range: %s does not hold all numbers from %g to %g", a.Element.Name, low, high)
-	}
-	b.Bounds = &Bounds{low, high}
-	return nil
-}
-
 // formulaTries is how many elements of a formula are tried when it is bound: more would
 // make every generated shape slow.
 const formulaTries = 8
@@ -120,7 +101,7 @@ func (a Argument) bindFormula(b *Binding, env space.Environment) error {
 			return fmt.Errorf("the formula uses %s, which is no number", name)
 		}
 	}
-	return a.tryFormula(*b, formulaTries)
+	return a.tryFormula(*b)
 }
 
 // Indexed returns the formula of an input that has one.
@@ -144,12 +125,12 @@ func result(e element.Type) space.Result {
 }
 
 // tryFormula evaluates a formula for the first element, the last one, and some between.
-func (a Argument) tryFormula(b Binding, tries int64) error {
+func (a Argument) tryFormula(b Binding) error {
 	f, err := b.Content.Indexed(a.Element)
 	if err != nil {
 		return err
 	}
-	step := max(1, (b.Count-1)/max(1, tries-1))
+	step := max(1, (b.Count-1)/(formulaTries-1))
 	if step > 1 {
 		step |= 1 // an even one would see the same columns again and again
 	}

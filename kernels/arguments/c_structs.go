@@ -38,15 +38,9 @@ type Field struct {
 }
 
 // structArgument checks and compiles a structure.
-func (r Reader) structArgument(entry Entry) (Argument, error) {
+func (r Reader) structArgument(a Argument, entry Entry) (Argument, error) {
 	at := entry.Name.At
-	a := Argument{
-		Name:    entry.Name.Text,
-		Layout:  Layout{CType: entry.Type.Text},
-		Role:    Role{Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch},
-		Filling: Filling{Fill: StructFill, filledAt: at},
-		at:      at,
-	}
+	a.CType, a.Fill = entry.Type.Text, StructFill
 	a.Element, _ = element.Named("u8")
 	switch {
 	case !structName.MatchString(a.CType):
@@ -72,11 +66,11 @@ func (r Reader) structArgument(entry Entry) (Argument, error) {
 	if err := r.fields(&a, entry); err != nil {
 		return a, err
 	}
-	if entry.Shape == nil {
-		if a.Lanes > LargestValue {
-			return a, at.Errorf("argument %s takes %d bytes; at most %d can be passed by value: give it a shape", a.Name,
-				a.Lanes, LargestValue)
-		}
+	switch {
+	case entry.Shape == nil && a.Lanes > LargestValue:
+		return a, at.Errorf("argument %s takes %d bytes; at most %d can be passed by value: give it a shape", a.Name,
+			a.Lanes, LargestValue)
+	case entry.Shape == nil:
 		return a, nil
 	}
 	if err := r.shape(&a, entry); err != nil {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -56,18 +58,17 @@ func (r Reader) argument(entry Entry) (Argument, error) {
 		}
 		return Argument{}, at.Errorf("argument name %q is not an identifier", entry.Name.Text)
 	}
-	if entry.Fields != nil {
-		return r.structArgument(entry)
-	}
-	element, lanes, unknown := lanesNamed(entry.Type.Text)
 	a := Argument{
 		Name:    entry.Name.Text,
-		Layout:  Layout{Element: element, Lanes: lanes},
 		Role:    Role{Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch},
 		Filling: Filling{filledAt: entry.contentPlace()},
 		at:      entry.Name.At,
 	}
-	if unknown != nil {
+	if entry.Fields != nil {
+		return r.structArgument(a, entry)
+	}
+	var unknown error
+	if a.Element, a.Lanes, unknown = lanesNamed(entry.Type.Text); unknown != nil {
 		if err := r.kind(&a, entry, unknown); err != nil {
 			return a, err
 		}
@@ -224,4 +225,33 @@ func (r Reader) families(a *Argument, entry Entry) error {
 	}
 	a.Large = factor
 	return nil
+}
+
+// Entry is an argument as the manifest has it.
+type Entry struct {
+	Name     document.Scalar   `yaml:"name"`
+	Type     document.Scalar   `yaml:"type"`
+	Shape    []document.Scalar `yaml:"shape"`
+	Fill     fillEntry         `yaml:"fill"`
+	From     document.Scalars  `yaml:"from"`
+	Answer   document.Scalars  `yaml:"answer"`
+	Families []document.Scalar `yaml:"families"`
+	Large    document.Scalar   `yaml:"large"`
+	Range    []document.Scalar `yaml:"range"`
+	// RoleEntry is in role.go.
+	RoleEntry `yaml:",inline"`
+	Tolerance *ToleranceEntry `yaml:"tolerance"`
+	Texture   ast.Node        `yaml:"texture"`
+	// Fields make a structure of it: see c_structs.go.
+	Fields []Entry         `yaml:"fields"`
+	Value  document.Scalar `yaml:"value"`
+	Align  document.Scalar `yaml:"align"`
+	// TensorMap is for buffers that a kernel takes as a descriptor.
+	TensorMap *TensorMapEntry `yaml:"tensormap"`
+}
+
+// ToleranceEntry is a tolerance as the manifest has it.
+type ToleranceEntry struct {
+	Absolute document.Scalar `yaml:"atol"`
+	Relative document.Scalar `yaml:"rtol"`
 }
