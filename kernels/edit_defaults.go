@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"pawl/kernels/csource"
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -31,7 +32,7 @@ func WithDefaults(file string, content []byte, backend string, point space.Point
 	if err != nil {
 		return nil, document.Locate(file, content, err)
 	}
-	changed := document.Apply(content, edits)
+	changed := []byte(csource.Rewrite(string(content), edits))
 	after, err := parse(file, changed, backend)
 	switch {
 	case err != nil:
@@ -46,7 +47,7 @@ func WithDefaults(file string, content []byte, backend string, point space.Point
 }
 
 // defaultEdits returns what has to be replaced.
-func defaultEdits(content []byte, backend string, point space.Point) (edits []document.Edit, err error) {
+func defaultEdits(content []byte, backend string, point space.Point) (edits []csource.Edit, err error) {
 	m := &manifest{}
 	if err := document.Decode(content, "manifest", m); err != nil {
 		return nil, err
@@ -59,11 +60,11 @@ func defaultEdits(content []byte, backend string, point space.Point) (edits []do
 		case value == entry.Default.Value:
 			continue
 		}
-		edit, err := entry.Default.Replace(content, value)
+		begin, end, text, err := entry.Default.Replace(content, value)
 		if err != nil {
 			return nil, err
 		}
-		edits = append(edits, edit)
+		edits = append(edits, csource.Edit{Place: csource.Place{From: begin, To: end}, Text: text})
 	}
 	return edits, nil
 }

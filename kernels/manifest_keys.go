@@ -9,6 +9,7 @@ import (
 
 	"pawl/kernels/arguments"
 	"pawl/kernels/document"
+	"pawl/space"
 )
 
 // manifest is the file kernel.yaml as written. Its top-level keys hold for
@@ -133,23 +134,14 @@ func (f *sourceFiles) UnmarshalYAML(node ast.Node) error {
 	if !ok {
 		return f.Scalar.UnmarshalYAML(node)
 	}
-	for i, n := range list.Values {
-		var name document.Scalar
-		if n == nil {
-			return document.PlaceOf(node).Errorf("expected the name of a file")
-		}
-		if err := name.UnmarshalYAML(n); err != nil {
-			return err
-		}
-		if i == 0 {
-			f.Scalar = name
-		} else {
-			f.units = append(f.units, name)
-		}
-	}
-	if f.Text == "" {
+	names, err := document.ReadList(list, "expected the name of a file")
+	switch {
+	case err != nil:
+		return err
+	case len(names) == 0 || names[0].Text == "":
 		return document.PlaceOf(node).Errorf("expected the name of a file, that with the entry first")
 	}
+	f.Scalar, f.units = names[0], names[1:]
 	return nil
 }
 
@@ -230,21 +222,55 @@ func (m *manifest) has(backend Backend) bool {
 // override replaces the fields that a section gives.
 func override(to, from reflect.Value) {
 	for i := range from.NumField() {
-		switch given := from.Field(i).Interface().(type) {
+		given := false
+		switch value := from.Field(i).Interface().(type) {
 		case keys, comparedKeys:
 			override(to.Field(i), from.Field(i))
 		case document.Scalar:
-			if given.Text != "" {
-				to.Field(i).Set(from.Field(i))
-			}
+			given = value.Text != ""
 		case sourceFiles:
-			if given.Text != "" {
-				to.Field(i).Set(from.Field(i))
-			}
+			given = value.Text != ""
 		default:
-			if !from.Field(i).IsNil() {
-				to.Field(i).Set(from.Field(i))
-			}
+			given = !from.Field(i).IsNil()
+		}
+		if given {
+			to.Field(i).Set(from.Field(i))
 		}
 	}
+}
+
+// What a manifest may hold. The numbers are far beyond what a person writes; what
+// lies beyond them would make the parser or the search very slow, or crash it.
+const (
+	mostLets   = 100    // each is compiled for every one that uses it
+	mostShapes = 10_000 // of the fuzz matrix
+)
+
+// sizes refuses lists that are too long. Parameters and their values have limits of
+// their own: see space.New.
+func (b *builder) sizes() error {
+	k := b.keys
+	for _, list := range []struct {
+		name  string
+		count int
+		most  int
+	}{
+		{"constraints", len(k.Constraints), document.MostEntries}, {"args", len(k.Args), document.MostEntries},
+		{"flags", len(k.Flags), document.MostEntries},
+		{"domain", len(k.Domain), document.MostEntries}, {"let", k.Let.Len(), mostLets},
+		{"workloads", k.Workloads.Len(), document.MostEntries},
+		{"defines", k.Defines.Len(), document.MostEntries}, {"params", k.Params.Len(), space.MostParams},
+	} {
+		if list.count > list.most {
+			return document.Top.Errorf("%s has %d entries, at most %d are supported", list.name, list.count, list.most)
+		}
+	}
+	shapes := 1
+	for _, sizes := range k.Fuzz.All() {
+		if shapes *= max(1, len(sizes)); shapes > mostShapes {
+			return k.Fuzz.Keys[0].At.Errorf("fuzz gives more than %d shapes: every finalist is checked on all of them",
+				mostShapes)
+		}
+	}
+	return nil
 }

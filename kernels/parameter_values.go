@@ -20,13 +20,12 @@ type valueList struct {
 }
 
 // UnmarshalYAML reads a list of plain values, or the text of a range.
-func (l *valueList) UnmarshalYAML(node ast.Node) error {
+func (l *valueList) UnmarshalYAML(node ast.Node) (err error) {
 	l.at = document.PlaceOf(node)
 	list, ok := node.(*ast.SequenceNode)
 	if !ok {
 		var text document.Scalar
-		err := text.UnmarshalYAML(node)
-		if err == nil {
+		if err = text.UnmarshalYAML(node); err == nil {
 			l.values, err = expand(text.Text)
 		}
 		if err != nil {
@@ -35,13 +34,8 @@ func (l *valueList) UnmarshalYAML(node ast.Node) error {
 		}
 		return nil
 	}
-	l.scalars = make([]document.Scalar, len(list.Values))
-	for i, value := range list.Values {
-		if err := l.scalars[i].UnmarshalYAML(value); err != nil {
-			return err
-		}
-	}
-	return nil
+	l.scalars, err = document.ReadList(list, "expected a list of values")
+	return err
 }
 
 // read returns the values. Numbers of one list are all integers, or all decimals.

@@ -2,8 +2,6 @@ package document
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -13,34 +11,12 @@ import (
 	"pawl/space"
 )
 
-// Edit replaces the bytes from begin to end.
-type Edit struct {
-	begin, end int
-	text       string
-}
-
-// Replace is the edit that puts another value where this one stands.
-func (s Scalar) Replace(content []byte, value space.Value) (Edit, error) {
-	begin, err := s.find(content)
-	if err != nil {
-		return Edit{}, err
+// Replace is the text that puts another value where this one stands, and the place, in bytes.
+func (s Scalar) Replace(content []byte, value space.Value) (begin, end int, text string, err error) {
+	if begin, err = s.find(content); err == nil {
+		text, err = written(value, s)
 	}
-	text, err := written(value, s)
-	return Edit{begin, begin + len(s.source), text}, err
-}
-
-// Apply makes all edits.
-func Apply(content []byte, edits []Edit) []byte {
-	edits = slices.SortedFunc(slices.Values(edits), func(a, b Edit) int { return cmp.Compare(a.begin, b.begin) })
-	var changed bytes.Buffer
-	at := 0
-	for _, e := range edits {
-		changed.Write(content[at:e.begin])
-		changed.WriteString(e.text)
-		at = e.end
-	}
-	changed.Write(content[at:])
-	return changed.Bytes()
+	return begin, begin + len(s.source), text, err
 }
 
 // find returns where a value stands in a file, in bytes, by its line and column: the

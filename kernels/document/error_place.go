@@ -11,6 +11,7 @@ import (
 
 // Error is a mistake in a file, with where it stands.
 type Error struct {
+	// File is empty until [Locate] knows it: the text is then the message alone.
 	File string
 	// Line and Column count from 1.
 	Line, Column int
@@ -18,12 +19,15 @@ type Error struct {
 	// Excerpt is the offending line.
 	Excerpt string
 
-	cause error
+	cause error // typed, for callers that branch; nil mostly
 }
 
 func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) Error() string {
+	if e.File == "" {
+		return e.Message
+	}
 	text := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
 	if strings.TrimSpace(e.Excerpt) == "" {
 		return text
@@ -57,25 +61,14 @@ func PlaceOf(node ast.Node) Place {
 	return Place{at.Line, at.Column}
 }
 
-// mistake is a message with its place, before the file is known.
-type mistake struct {
-	at      Place
-	message string
-	cause   error // typed, for callers that branch; nil mostly
-}
-
-func (m *mistake) Unwrap() error { return m.cause }
-
-func (m *mistake) Error() string { return m.message }
-
 // Errorf is a mistake there, for Locate.
 func (p Place) Errorf(format string, arguments ...any) error {
-	return &mistake{at: p, message: fmt.Sprintf(format, arguments...)}
+	return &Error{Line: p.Line, Column: p.Column, Message: fmt.Sprintf(format, arguments...)}
 }
 
 // Caused is a mistake there with a cause that callers branch on.
 func (p Place) Caused(cause error) error {
-	return &mistake{at: p, message: cause.Error(), cause: cause}
+	return &Error{Line: p.Line, Column: p.Column, Message: cause.Error(), cause: cause}
 }
 
 // Locate turns any error of decoding or checking a file into an Error.
@@ -84,12 +77,11 @@ func Locate(file string, content []byte, err error) error {
 		return nil
 	}
 	found := &Error{File: file, Line: 1, Column: 1, Message: err.Error()}
-	var own *mistake
+	var own *Error
 	var library yaml.Error
 	switch {
-	case errors.As(err, &own):
-		found.Line, found.Column, found.Message = own.at.Line, own.at.Column, own.message
-		found.cause = own.cause
+	case errors.As(err, &own) && own.File == "":
+		found.Line, found.Column, found.Message, found.cause = own.Line, own.Column, own.Message, own.cause
 	case errors.As(err, &library):
 		found.Message = library.GetMessage()
 		if token := library.GetToken(); token != nil {

@@ -83,23 +83,31 @@ type Words struct {
 func (w Words) Given() bool { return w.At.Line > 0 }
 
 // UnmarshalYAML wants a list, also where one word would do: nothing splits a text.
-func (w *Words) UnmarshalYAML(node ast.Node) error {
+func (w *Words) UnmarshalYAML(node ast.Node) (err error) {
+	const expected = "expected a list of words, such as [program, argument]"
 	w.At = PlaceOf(node)
 	list, ok := node.(*ast.SequenceNode)
 	if !ok {
-		return w.At.Errorf("expected a list of words, such as [program, argument]")
+		return w.At.Errorf(expected)
 	}
-	w.Words = make([]Scalar, len(list.Values))
+	w.Words, err = ReadList(list, expected)
+	return err
+}
+
+// ReadList reads a list of plain values; expected is what to say where one is not there.
+func ReadList(list *ast.SequenceNode, expected string) ([]Scalar, error) {
+	values := make([]Scalar, len(list.Values))
 	for i, value := range list.Values {
 		if value == nil {
-			return w.At.Errorf("expected a list of words, such as [program, argument]")
+			return nil, PlaceOf(list).Errorf("%s", expected)
 		}
-		if err := w.Words[i].UnmarshalYAML(value); err != nil {
-			return err
+		if err := values[i].UnmarshalYAML(value); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return values, nil
 }
+
 func describe(node ast.Node) string {
 	switch node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
@@ -121,23 +129,43 @@ func IsIdentifier(text string) bool { return identifier.MatchString(text) }
 type Scalars []Scalar
 
 // UnmarshalYAML accepts both.
-func (l *Scalars) UnmarshalYAML(node ast.Node) error {
-	nodes := []ast.Node{node}
-	if sequence, ok := node.(*ast.SequenceNode); ok {
-		nodes = sequence.Values
+func (l *Scalars) UnmarshalYAML(node ast.Node) (err error) {
+	list, ok := node.(*ast.SequenceNode)
+	if !ok {
+		*l = make(Scalars, 1)
+		return (*l)[0].UnmarshalYAML(node)
 	}
-	for _, n := range nodes {
-		var s Scalar
-		if n == nil {
-			return PlaceOf(node).Errorf("expected a value")
+	if *l, err = ReadList(list, "expected a value"); err == nil && len(*l) == 0 {
+		err = PlaceOf(node).Errorf("expected a value, or a list of at least one")
+	}
+	return err
+}
+
+// Optional compiles an expression, or returns nil for none.
+func Optional(scope *space.Scope, text Scalar, want space.Result) (*space.Expression, error) {
+	if text.Text == "" {
+		return nil, nil
+	}
+	return Compile(scope, text, want)
+}
+
+// Compile compiles an expression, with its place in errors.
+func Compile(scope *space.Scope, text Scalar, want space.Result) (*space.Expression, error) {
+	e, err := scope.Compile(text.Text, want)
+	if err != nil {
+		return nil, text.ExpressionError(err)
+	}
+	return e, nil
+}
+
+// CompileAll compiles expressions.
+func CompileAll(scope *space.Scope, texts []Scalar, want space.Result) (all []*space.Expression, err error) {
+	for _, text := range texts {
+		e, err := Compile(scope, text, want)
+		if err != nil {
+			return nil, err
 		}
-		if err := s.UnmarshalYAML(n); err != nil {
-			return err
-		}
-		*l = append(*l, s)
+		all = append(all, e)
 	}
-	if len(*l) == 0 {
-		return PlaceOf(node).Errorf("expected a value, or a list of at least one")
-	}
-	return nil
+	return all, nil
 }
