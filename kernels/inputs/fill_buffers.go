@@ -155,23 +155,28 @@ func (r Recipe) fill(buffer []byte, element element.Type) {
 	size := element.Size
 	total := len(buffer) / size
 	blocks := (total + block - 1) / block
-	lanes := min(runtime.GOMAXPROCS(0), (blocks+3)/4) // a goroutine for a few blocks costs more than it saves
+	onCores((blocks+3)/4, func(lane, lanes int) { // a goroutine for a few blocks costs more than it saves
+		values := make([]float64, block)
+		for b := lane; b < blocks; b += lanes {
+			first, last := b*block, min((b+1)*block, total)
+			if !element.Float {
+				for i := first; i < last; i++ { // not by way of floats, which have not enough digits for all of them
+					element.PutInteger(buffer[i*size:], r.integer(uint64(i)))
+				}
+				continue
+			}
+			r.draw(uint64(first), values[:last-first])
+			element.StoreAll(buffer[first*size:last*size], values[:last-first])
+		}
+	})
+}
+
+// onCores does a work in as many parts as there are cores, and at most so many.
+func onCores(most int, part func(lane, lanes int)) {
+	lanes := min(runtime.GOMAXPROCS(0), most)
 	var done sync.WaitGroup
 	for lane := range lanes {
-		done.Go(func() {
-			values := make([]float64, block)
-			for b := lane; b < blocks; b += lanes {
-				first, last := b*block, min((b+1)*block, total)
-				if !element.Float {
-					for i := first; i < last; i++ { // not by way of floats, which have not enough digits for all of them
-						element.PutInteger(buffer[i*size:], r.integer(uint64(i)))
-					}
-					continue
-				}
-				r.draw(uint64(first), values[:last-first])
-				element.StoreAll(buffer[first*size:last*size], values[:last-first])
-			}
-		})
+		done.Go(func() { part(lane, lanes) })
 	}
 	done.Wait()
 }
@@ -191,15 +196,10 @@ func (s *Source) FillLaunches(b arguments.Binding, pool uint64, seeds []uint64, 
 	if err := s.Fill(from, drawn.Binding, pool); err != nil {
 		return err
 	}
-	lanes := min(runtime.GOMAXPROCS(0), len(seeds))
-	var done sync.WaitGroup
-	for lane := range lanes {
-		done.Go(func() {
-			for launch := lane; launch < len(seeds); launch += lanes {
-				drawn.Draw(memory(launch), from, drawn.Stream(seeds[launch]))
-			}
-		})
-	}
-	done.Wait()
+	onCores(len(seeds), func(lane, lanes int) {
+		for launch := lane; launch < len(seeds); launch += lanes {
+			drawn.Draw(memory(launch), from, drawn.Stream(seeds[launch]))
+		}
+	})
 	return nil
 }

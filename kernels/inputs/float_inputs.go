@@ -1,25 +1,28 @@
 package inputs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 // ofReals completes the recipe of an input of floats between bounds. Low and Span hold the
 // bits of both ends: the sum of one and a distance may miss the other by a step.
 func (r Recipe) ofReals(argument arguments.Binding) (Recipe, error) {
-	bounds := arguments.Bounds{Low: -1, High: 1}
-	if argument.Bounds != nil {
-		bounds = *argument.Bounds
-	}
+	bounds := boundsOf(argument)
 	kind, known := realFills[argument.Fill]
 	if !known {
 		return r, fmt.Errorf("argument %s: no fill %q in a range", argument.Name, argument.Fill)
 	}
 	r.Low, r.Span = int64(math.Float64bits(bounds.Low)), math.Float64bits(bounds.High)
 	return r.of(kind, bounds.High-bounds.Low), nil
+}
+
+func boundsOf(argument arguments.Binding) arguments.Bounds {
+	return *cmp.Or(argument.Bounds, &arguments.Bounds{Low: -1, High: 1})
 }
 
 var realFills = map[string]Kind{
@@ -43,11 +46,7 @@ func (r *Recipe) real(i uint64) float64 {
 			return min(max(low, 0), high)
 		}
 	case FewReals:
-		which := uint64(0)
-		if drawn%32 == 0 {
-			which = 1 + drawn>>5%4
-		}
-		share = fraction(r.at(^which))
+		share = fraction(r.few(drawn))
 	case RisingReals:
 		share = (float64(i%r.Row) + share) / float64(r.Row)
 	case FallingReals:
@@ -61,5 +60,32 @@ func (r *Recipe) bell(table []float64, first uint64, values []float64) {
 	for k := range values {
 		share := min(max(0.5+float64(0.125*normal(table, r.at(first+uint64(k)))), 0), 1)
 		values[k] = min(low+float64(r.Scale*share), high)
+	}
+}
+
+// specialRun is how many elements have one kind of special numbers where there is one row only.
+const specialRun = 8
+
+// special fills a buffer with normal numbers and, row by row in turn, with such as are no numbers, or infinite, or with
+// none. The first of a row is one, and a quarter of the others.
+func special(buffer []byte, b arguments.Binding, e element.Type, seed uint64) {
+	from, row := newStream(seed, b.Name), uint64(max(b.Row, 1))
+	if b.Row == b.Count {
+		row = specialRun
+	}
+	for i := range uint64(b.Count) {
+		drawn := from.at(i)
+		x := normal(Quantiles(), drawn)
+		if i%row == 0 || drawn%4 == 0 {
+			switch (i/row + from.at(^uint64(0))%4) % 4 {
+			case 0:
+				x = math.NaN()
+			case 1:
+				x = math.Inf(1)
+			case 2:
+				x = math.Inf(-1)
+			}
+		}
+		e.Store(buffer[int(i)*e.Size:], x)
 	}
 }

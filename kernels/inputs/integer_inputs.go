@@ -74,11 +74,7 @@ func (r *Recipe) integer(i uint64) int64 {
 	case SmallIntegers:
 		return r.Low + int64(r.around(uint64(r.nearest(0))-uint64(r.Low), drawn%9))
 	case FewIntegers:
-		which := uint64(0)
-		if drawn%32 == 0 {
-			which = 1 + drawn>>5%4
-		}
-		return r.any(r.at(^which))
+		return r.any(r.few(drawn))
 	case RisingRows:
 		return r.rising(i%r.Row, drawn)
 	case FallingRows:
@@ -105,6 +101,15 @@ func (r *Recipe) integer(i uint64) int64 {
 // none is left out by chance, from another one on each time, so that none keeps its
 // place in a vector.
 func (r *Recipe) turn(i, n uint64) uint64 { return (i + r.at(i/n)%n) % n }
+
+// few are the bits of one number, and now and then of one of four others.
+func (r *Recipe) few(drawn uint64) uint64 {
+	which := uint64(0)
+	if drawn%32 == 0 {
+		which = 1 + drawn>>5%4
+	}
+	return r.at(^which)
+}
 
 func (r *Recipe) any(drawn uint64) int64 {
 	if r.Span == math.MaxUint64 {

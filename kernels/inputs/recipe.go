@@ -96,7 +96,7 @@ func NewRecipe(argument arguments.Binding, seed uint64) (Recipe, error) {
 	case arguments.Overflow:
 		return r.of(SignedRows, max(argument.Large, overflowing)), nil
 	case arguments.NearTies:
-		return r.of(Ties, math.Ldexp(1, 1-element.Digits)), nil
+		return r.of(Ties, element.Step()), nil
 	case arguments.Denormals:
 		return r.of(Subnormals, math.Ldexp(1, element.Least)), nil
 	}

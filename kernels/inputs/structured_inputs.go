@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
-	"sync"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
 	"pawl/space"
@@ -38,28 +38,19 @@ func Try(argument arguments.Binding, seed uint64) error {
 // evaluate computes every element by a formula, on all cores; it writes nothing where there
 // is no buffer.
 func evaluate(buffer []byte, total int, element element.Type, formula *space.Indexed, s stream) error {
-	lanes := max(1, min(runtime.GOMAXPROCS(0), total/block))
-	failures := make([]error, lanes)
-	var done sync.WaitGroup
-	for lane := range lanes {
-		done.Go(func() {
-			own := formula.Clone()
-			for i := total * lane / lanes; i < total*(lane+1)/lanes && failures[lane] == nil; i++ {
-				var to []byte
-				if buffer != nil {
-					to = buffer[i*element.Size:]
-				}
-				failures[lane] = element.Evaluate(own, int64(i), fraction(s.at(uint64(i))), to)
+	failures := make([]error, runtime.GOMAXPROCS(0))
+	onCores(max(1, total/block), func(lane, lanes int) {
+		own := formula.Clone()
+		for i := total * lane / lanes; i < total*(lane+1)/lanes && failures[lane] == nil; i++ {
+			var to []byte
+			if buffer != nil {
+				to = buffer[i*element.Size:]
 			}
-		})
-	}
-	done.Wait()
-	for _, err := range failures { // the first element that fails, on any number of cores
-		if err != nil {
-			return err
+			failures[lane] = element.Evaluate(own, int64(i), fraction(s.at(uint64(i))), to)
 		}
-	}
-	return nil
+	})
+	first, _ := collect.First(failures, func(err error) bool { return err != nil }) // on any number of cores
+	return first
 }
 
 // structure fills an input of integers, or of floats in one of a few forms, element by
@@ -67,7 +58,7 @@ func evaluate(buffer []byte, total int, element element.Type, formula *space.Ind
 func structure(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {
 	r := Recipe{Stream: uint64(newStream(seed, argument.Name)), Row: uint64(max(argument.Row, 1))}
 	put := func(i int, n int64) { element.PutInteger(buffer[i*element.Size:], n) }
-	count, declared := len(buffer)/element.Size, argument.Fill == argument.Content.Kind
+	count := len(buffer) / element.Size
 	switch argument.Content.Kind {
 	case arguments.RowPointers:
 		for i, n := range pointers(argument, seed) {
@@ -78,7 +69,8 @@ func structure(buffer []byte, argument arguments.Binding, element element.Type, 
 		columns(argument, seed, r, put)
 		return nil
 	case arguments.Permutation:
-		return r.permute(count, argument.Fill, put)
+		r.permute(count, argument.Fill, put)
+		return nil
 	case arguments.OneHot:
 		for i := range count {
 			n := int64(0)
@@ -93,9 +85,7 @@ func structure(buffer []byte, argument arguments.Binding, element element.Type, 
 		}
 		return nil
 	case arguments.Sorted, arguments.Reversed:
-		if !declared {
-			return r.steps(buffer, argument, element)
-		}
+		return r.steps(buffer, argument, element)
 	}
 	return fmt.Errorf("no fill %q for %s", argument.Fill, argument.Type)
 }
@@ -118,10 +108,7 @@ func (r Recipe) steps(buffer []byte, argument arguments.Binding, element element
 	ends.Fill, ends.Content, ends.Count, ends.Row = arguments.Sorted, nil, 1, 1
 	low, high := make([]byte, element.Size), make([]byte, element.Size)
 	if element.Float {
-		bounds := arguments.Bounds{Low: -1, High: 1}
-		if argument.Bounds != nil {
-			bounds = *argument.Bounds
-		}
+		bounds := boundsOf(argument)
 		element.Store(low, bounds.Low)
 		element.Store(high, bounds.High)
 	} else {
@@ -151,27 +138,31 @@ func (r Recipe) steps(buffer []byte, argument arguments.Binding, element element
 
 // permute writes every index of a row once, in an order that the seed fixes, or in that of
 // a family.
-func (r Recipe) permute(count int, family string, put func(int, int64)) error {
+func (r Recipe) permute(count int, family string, put func(int, int64)) {
 	row := int(r.Row)
-	order := make([]int64, row)
+	order := make([]int, row)
 	for start := 0; start < count; start += row {
 		for i := range order {
-			order[i] = int64(i)
+			order[i] = i
 			if family == arguments.Reversed {
-				order[i] = int64(row - 1 - i)
+				order[i] = row - 1 - i
 			}
 		}
 		if family == arguments.Permutation {
-			for i := row - 1; i > 0; i-- {
-				j := r.at(uint64(start+i)) % uint64(i+1)
-				order[i], order[j] = order[j], order[i]
-			}
+			stream(r.Stream).shuffle(order, start)
 		}
 		for i, n := range order {
-			put(start+i, n)
+			put(start+i, int64(n))
 		}
 	}
-	return nil
+}
+
+// shuffle puts numbers into an order that the stream fixes from a place on.
+func (s stream) shuffle(order []int, from int) {
+	for i := len(order) - 1; i > 0; i-- {
+		j := s.at(uint64(from+i)) % uint64(i+1)
+		order[i], order[j] = order[j], order[i]
+	}
 }
 
 // pointers returns where the rows of a CSR matrix begin, and where the last one ends. Rows
@@ -186,10 +177,7 @@ func pointers(argument arguments.Binding, seed uint64) []int64 {
 	for i := range ranks {
 		ranks[i] = i
 	}
-	for i := rows - 1; i > 0; i-- {
-		j := s.at(uint64(i)) % uint64(i+1)
-		ranks[i], ranks[j] = ranks[j], ranks[i]
-	}
+	s.shuffle(ranks, 0)
 	chosen := int(s.at(^uint64(0)) % uint64(rows))
 	sum := 0.0
 	for i := range weights {
