@@ -187,7 +187,7 @@ func FuzzNumPy(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if described.Bytes != described.Header.bytes() || described.Bytes > int64(len(file)) ||
+		if described.Bytes != described.Header.bytes || described.Bytes > int64(len(file)) ||
 			len(described.Header.types()) == 0 {
 			t.Fatalf("%+v of %d bytes", described, len(file))
 		}

@@ -19,7 +19,7 @@ type Header struct {
 	// Shape has the outermost dimension first; it is empty for a single number.
 	Shape []int64
 
-	size int64 // of an element, in bytes
+	size, bytes int64 // of an element, and of all of the content
 }
 
 // magic starts every .npy file; the version of the format follows in two bytes.
@@ -157,24 +157,17 @@ func (h *Header) measure() error {
 		}
 		total *= n
 	}
+	h.bytes = total
 	return nil
-}
-
-func (h *Header) bytes() int64 {
-	total := h.size
-	for _, n := range h.Shape {
-		total *= n
-	}
-	return total
 }
 
 // cut says that the content is not as long as the header says.
 func (h *Header) cut(bytes int64) error {
-	if bytes > h.bytes() {
-		return fmt.Errorf("more than the %d bytes that its header announces (%s of %s)", h.bytes(), shapeText(h.Shape),
+	if bytes > h.bytes {
+		return fmt.Errorf("more than the %d bytes that its header announces (%s of %s)", h.bytes, shapeText(h.Shape),
 			h.Descr)
 	}
-	return fmt.Errorf("it is cut off: %d bytes of content, its header announces %d (%s of %s)", bytes, h.bytes(),
+	return fmt.Errorf("it is cut off: %d bytes of content, its header announces %d (%s of %s)", bytes, h.bytes,
 		shapeText(h.Shape), h.Descr)
 }
 
