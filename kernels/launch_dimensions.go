@@ -73,10 +73,19 @@ func Complete(calls []Call, functions []Function) {
 	}
 }
 
-// At evaluates the formulas of a step.
-func (s Step) At(env space.Environment) (Call, error) {
-	d, err := s.LaunchFormulas.At(env)
-	return Call{Entry: s.Entry, Arguments: s.Arguments, LaunchDimensions: d}, err
+// At evaluates the formulas of a step. A dimension below 1 is an error.
+func (s Step) At(env space.Environment) (call Call, err error) {
+	call.Entry, call.Arguments = s.Entry, s.Arguments
+	if call.Grid, err = evaluate("grid", s.Grid, env); err != nil {
+		return call, err
+	}
+	if call.Block, err = evaluate("block", s.Block, env); err != nil {
+		return call, err
+	}
+	if call.Shared, err = s.Shared.Integer(env); err == nil && call.Shared < 0 {
+		err = fmt.Errorf("launch: %d bytes of shared memory", call.Shared)
+	}
+	return call, err
 }
 
 // Entries are the names of the functions, in order.
@@ -116,20 +125,6 @@ type LaunchDimensions struct {
 
 // Threads is the number of threads in a block.
 func (d LaunchDimensions) Threads() int64 { return d.Block[0] * d.Block[1] * d.Block[2] }
-
-// At evaluates the formulas. A dimension below 1 is an error.
-func (f LaunchFormulas) At(env space.Environment) (d LaunchDimensions, err error) {
-	if d.Grid, err = evaluate("grid", f.Grid, env); err != nil {
-		return d, err
-	}
-	if d.Block, err = evaluate("block", f.Block, env); err != nil {
-		return d, err
-	}
-	if d.Shared, err = f.Shared.Integer(env); err == nil && d.Shared < 0 {
-		err = fmt.Errorf("launch: %d bytes of shared memory", d.Shared)
-	}
-	return d, err
-}
 
 func evaluate(name string, formulas []*space.Expression, env space.Environment) ([3]int64, error) {
 	dims := [3]int64{1, 1, 1}
@@ -171,7 +166,8 @@ func (k *Kernel) Constants(dims Dims) ([]Constant, error) {
 	return constants, nil
 }
 
-func formulas(scope *space.Scope, entry gridEntry) (f LaunchFormulas, err error) {
+// formulas compiles those of a launch; none without a grid, though the keys for all backends may have them.
+func (b *builder) formulas(scope *space.Scope, entry gridEntry) (f LaunchFormulas, err error) {
 	for _, texts := range [][]document.Scalar{entry.Grid, entry.Block} {
 		if len(texts) > 3 {
 			return f, texts[3].At.Errorf("a launch has at most three dimensions")
@@ -183,7 +179,9 @@ func formulas(scope *space.Scope, entry gridEntry) (f LaunchFormulas, err error)
 	if f.Block, err = document.CompileAll(scope, entry.Block, space.WholeNumber); err != nil {
 		return f, err
 	}
-	f.Shared, err = document.Optional(scope, entry.Shared, space.WholeNumber)
+	if f.Shared, err = document.Optional(scope, entry.Shared, space.WholeNumber); !b.on.GPU {
+		f = LaunchFormulas{}
+	}
 	return f, err
 }
 

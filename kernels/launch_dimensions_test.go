@@ -28,14 +28,15 @@ func TestLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := k.Workloads[0].Dims.Environment()
-	reference, err := k.Launch.Reference.LaunchFormulas.At(env)
-	if want := (LaunchDimensions{Grid: [3]int64{100, 1, 1}, Block: [3]int64{128, 1, 1}}); err != nil || reference != want {
+	reference, err := k.Launch.Reference.At(env)
+	if want := (LaunchDimensions{Grid: [3]int64{100, 1, 1}, Block: [3]int64{128, 1, 1}}); err != nil ||
+		reference.LaunchDimensions != want {
 		t.Errorf("reference %+v, %v", reference, err)
 	}
 	env["BLOCK"] = 64
-	launch, err := k.Launch.Steps[0].LaunchFormulas.At(env)
+	launch, err := k.Launch.Steps[0].At(env)
 	if want := (LaunchDimensions{Grid: [3]int64{2, 100, 1}, Block: [3]int64{256, 1, 1}, Shared: 4096}); err != nil ||
-		launch != want {
+		launch.LaunchDimensions != want {
 		t.Errorf("kernel %+v, %v", launch, err)
 	}
 	constants, err := k.Constants(k.Workloads[0].Dims)

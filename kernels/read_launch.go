@@ -78,10 +78,7 @@ func (b *builder) launch() error {
 		return l.at.Errorf("the launch of the reference needs a grid and a block")
 	case l.reference != nil:
 		var err error
-		launch.Reference.LaunchFormulas, err = formulas(b.dims, *l.reference)
-		if !b.on.GPU {
-			launch.Reference.LaunchFormulas = LaunchFormulas{}
-		}
+		launch.Reference.LaunchFormulas, err = b.formulas(b.dims, *l.reference)
 		return err
 	case l.list && b.on.GPU:
 		return l.at.Errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is "+
@@ -137,10 +134,7 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 		}
 		return step, at.Errorf("launch needs a grid and a block for backend %s", b.on.Name)
 	}
-	step.LaunchFormulas, err = formulas(b.all, gridEntry{entry.Grid, entry.Block, entry.Shared})
-	if !b.on.GPU {
-		step.LaunchFormulas = LaunchFormulas{} // of the keys for all backends: no grid is launched
-	}
+	step.LaunchFormulas, err = b.formulas(b.all, gridEntry{entry.Grid, entry.Block, entry.Shared})
 	return step, err
 }
 
