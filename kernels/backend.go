@@ -105,8 +105,10 @@ func BackendOf(name string) Backend {
 
 // BackendNames lists the backends for a message.
 func BackendNames() string {
-	return strings.Join(collect.Each(Backends, func(b Backend) string { return b.Name }), ", ")
+	return strings.Join(backendNames(), ", ")
 }
+
+func backendNames() []string { return collect.Each(Backends, func(b Backend) string { return b.Name }) }
 
 // On is the backend that the kernel was read for.
 func (k *Kernel) On() Backend { return BackendOf(k.Backend) }
@@ -126,11 +128,7 @@ func (b Backend) suffixes() (all []string) {
 // LoadAny is [Load] for the first backend that the kernel has a source for; the preferred one,
 // which may be none, is tried before the others.
 func LoadAny(name, preferred string) (k *Kernel, err error) {
-	names := []string{preferred}
-	for _, b := range Backends {
-		names = append(names, b.Name)
-	}
-	for _, backend := range names {
+	for _, backend := range append([]string{preferred}, backendNames()...) {
 		if k, err = Load(name, backend); !isNoSource(err) {
 			return k, err
 		}

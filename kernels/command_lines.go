@@ -169,19 +169,19 @@ func (b *builder) commands() error {
 	}
 	c := &Commands{}
 	b.kernel.Commands = c
-	known := b.commandNames()
+	known := append(b.commandNames(), OutFolder)
 	for _, part := range []struct {
 		name  string
 		given []document.Scalar
 		to    *[]string
-		also  []string
+		known []string
 	}{
-		{"build", entry.Build, &c.Build, []string{OutFolder}},
-		{"run", entry.Run, &c.Run, []string{OutFolder}},
-		{"check", entry.Check, &c.Check, []string{OutFolder, StandardOutput}},
+		{"build", entry.Build, &c.Build, known},
+		{"run", entry.Run, &c.Run, known},
+		{"check", entry.Check, &c.Check, append(slices.Clip(known), StandardOutput)},
 	} {
 		for _, argument := range part.given {
-			if err := fillable(argument, part.name, known, part.also); err != nil {
+			if err := fillable(argument, part.name, part.known); err != nil {
 				return err
 			}
 			*part.to = append(*part.to, argument.Text)
@@ -194,7 +194,7 @@ func (b *builder) commands() error {
 		if !document.IsIdentifier(name.Text) {
 			return name.At.Errorf("env: %q is not the name of a variable", name.Text)
 		}
-		if err := fillable(value, "env", known, []string{OutFolder}); err != nil {
+		if err := fillable(value, "env", known); err != nil {
 			return err
 		}
 		c.Environment = append(c.Environment, name.Text+"="+value.Text)
@@ -225,14 +225,14 @@ func (b *builder) commandNames() []string {
 }
 
 // fillable checks the names in braces inside a text.
-func fillable(s document.Scalar, where string, known, also []string) error {
+func fillable(s document.Scalar, where string, known []string) error {
 	for _, match := range filled.FindAllString(s.Text, -1) {
 		name := strings.Trim(match, "{}")
-		if strings.HasPrefix(match, "{{") || slices.Contains(known, name) || slices.Contains(also, name) {
+		if strings.HasPrefix(match, "{{") || slices.Contains(known, name) {
 			continue
 		}
 		return s.At.Errorf("%s: {%s} is not defined (defined: %s); write {{%s}} for the text itself", where, name,
-			strings.Join(append(slices.Clone(known), also...), ", "), name)
+			strings.Join(known, ", "), name)
 	}
 	if strings.ContainsRune(s.Text, 0) {
 		return s.At.Errorf("%s: an argument cannot hold a byte that is zero", where)

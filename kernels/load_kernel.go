@@ -171,11 +171,15 @@ func (k *Kernel) Digest() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return digestOf(files), nil
+}
+
+func digestOf(files []File) string {
 	hash := sha256.New()
 	for _, file := range files {
 		fmt.Fprintf(hash, "%s %x\n", file.Name, sha256.Sum256(file.Content))
 	}
-	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
+	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
 // Materialise makes sure that the kernel's sources are on disk and returns
@@ -210,16 +214,16 @@ func (k *Kernel) Materialise(parent string) (string, error) {
 
 // folderDigest identifies the names and contents of a folder's files.
 func folderDigest(folder fs.FS) (string, error) {
-	hash := sha256.New()
+	var files []File
 	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		content, err := fs.ReadFile(folder, path)
-		fmt.Fprintf(hash, "%s %x\n", path, sha256.Sum256(content))
+		files = append(files, File{Name: path, Content: content})
 		return err
 	})
-	return hex.EncodeToString(hash.Sum(nil)[:8]), err
+	return digestOf(files), err
 }
 
 // Records are sweeps of the embedded kernels that were recorded on real devices: every valid

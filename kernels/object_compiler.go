@@ -34,8 +34,9 @@ func (b *builder) compiles() error {
 	for _, d := range b.kernel.defines {
 		known = append(known, d.name)
 	}
+	known = append(known, ObjectFile)
 	for _, argument := range given {
-		if err := fillable(argument, "compile", known, []string{ObjectFile}); err != nil {
+		if err := fillable(argument, "compile", known); err != nil {
 			return err
 		}
 		b.kernel.Compile = append(b.kernel.Compile, argument.Text)

@@ -74,20 +74,14 @@ type Requirement struct {
 	Condition *space.Expression
 }
 
-// Uses reports whether a formula needs a quantity.
-func (o Objective) Uses(name string) bool { return uses(o.Measured, name) }
-
-// Uses reports whether a condition needs a quantity.
-func (r Requirement) Uses(name string) bool { return uses(r.Measured, name) }
-
 func uses(measured []Quantity, name string) bool {
 	return slices.ContainsFunc(measured, func(q Quantity) bool { return q.Name == name })
 }
 
 // Measures reports whether any objective or requirement needs a quantity.
 func (k *Kernel) Measures(name string) bool {
-	return slices.ContainsFunc(k.Objectives, func(o Objective) bool { return o.Uses(name) }) ||
-		slices.ContainsFunc(k.Requirements, func(r Requirement) bool { return r.Uses(name) })
+	return slices.ContainsFunc(k.Objectives, func(o Objective) bool { return uses(o.Measured, name) }) ||
+		slices.ContainsFunc(k.Requirements, func(r Requirement) bool { return uses(r.Measured, name) })
 }
 
 // Quantities are what this kernel's backend measures, and what its program prints.
@@ -215,13 +209,8 @@ func (q Quantity) notHere(backend string) string {
 }
 
 // measuring are the backends that measure something beside what all do.
-func measuring(quantity string) (names []string) {
-	for _, b := range Backends {
-		if uses(b.Quantities, quantity) {
-			names = append(names, b.Name)
-		}
-	}
-	return names
+func measuring(quantity string) []string {
+	return slices.DeleteFunc(backendNames(), func(name string) bool { return !uses(BackendOf(name).Quantities, quantity) })
 }
 
 // unit is what a formula comes to: that of its quantities, if it doubles when they do. Any other has none.

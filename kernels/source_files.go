@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/includes"
 )
 
@@ -35,16 +37,9 @@ func (k *Kernel) Files() ([]File, error) {
 
 func (k *Kernel) filesIn(folder fs.FS) ([]File, error) {
 	manifest, err := fs.ReadFile(folder, ManifestName)
-	scanner := includes.In(folder, sourceSuffixes)
-	scanner.Flags(k.flags)
-	for _, name := range k.named {
-		if err == nil {
-			err = scanner.AddIfThere(name) // one that is missing is another backend's
-		}
-	}
 	var files []File
 	if err == nil {
-		files, err = scanner.Files()
+		files, err = k.scan(includes.In(folder, sourceSuffixes), k.named)
 	}
 	if err == nil {
 		files, err = k.withData(folder, files)
@@ -59,6 +54,17 @@ func (k *Kernel) filesIn(folder fs.FS) ([]File, error) {
 		return slices.Compare(strings.Split(a.Name, "/"), strings.Split(b.Name, "/"))
 	})
 	return files, nil
+}
+
+// scan reads some files and what they include. One that is missing is another backend's.
+func (k *Kernel) scan(scanner *includes.Scanner, names []string) ([]File, error) {
+	scanner.Flags(k.flags)
+	for _, name := range names {
+		if err := scanner.AddIfThere(name); err != nil {
+			return nil, err
+		}
+	}
+	return scanner.Files()
 }
 
 // withData adds the files with the contents of arguments, for any backend. One that is
@@ -102,23 +108,54 @@ func (k *Kernel) Depends() (files []File, open bool, err error) {
 		return nil, false, nil
 	}
 	scanner, err := includes.Below(k.Dir)
+	if err == nil {
+		files, err = k.scan(scanner, append([]string{ManifestName}, k.named...))
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("reading kernel %s: %w", k.Name, err)
 	}
-	scanner.Flags(k.flags)
-	for _, name := range append([]string{ManifestName}, k.named...) {
-		if err := scanner.AddIfThere(name); err != nil {
-			return nil, false, fmt.Errorf("reading kernel %s: %w", k.Name, err)
-		}
-	}
-	files, err = scanner.Files()
 	for _, name := range k.data { // what they hold names no other file
 		files = append(files, File{Name: path.Clean(name)})
 	}
-	return files, scanner.Open(), err
+	return files, scanner.Open(), nil
 }
 
 // IsSource reports whether a file may be included by its name.
 func IsSource(name string) bool {
 	return slices.Contains(sourceSuffixes, strings.ToLower(path.Ext(name)))
+}
+
+// units takes the files that are compiled beside the source, and the folders of includes.
+func (b *builder) units() error {
+	if only := b.files.Reference; len(only.units) > 0 {
+		return only.units[0].At.Errorf("a reference is one file: include the others in %s", only.Text)
+	}
+	seen := []string{b.kernel.Source}
+	for _, unit := range b.files.Source.units {
+		switch {
+		case slices.Contains(seen, unit.Text):
+			return unit.At.Errorf("source: %s is listed twice", unit.Text)
+		case !b.on.Takes(unit.Text):
+			return unit.At.Errorf("source: %s is compiled on its own and linked, so its name must end in %s; include a header "+
+				"instead", unit.Text, strings.Join(b.on.suffixes(), ", "))
+		}
+		seen = append(seen, unit.Text)
+		b.kernel.Units = append(b.kernel.Units, unit.Text)
+	}
+	for _, folder := range b.keys.Include {
+		if folder.Text == "" || !filepath.IsLocal(folder.Text) {
+			return folder.At.Errorf("include: %q leaves the kernel's folder, so that its files would not belong to the "+
+				"kernel; copy or link what is needed into it, or name the folder in flags (-I%s)", folder.Text, folder.Text)
+		}
+		b.kernel.Include = append(b.kernel.Include, folder.Text)
+	}
+	return nil
+}
+
+// Sources are the files that are compiled: the source and its further units.
+func (k *Kernel) Sources() []string { return append([]string{k.Source}, k.Units...) }
+
+// IncludeFlags have compilers look into the manifest's folders, which they run in.
+func (k *Kernel) IncludeFlags() (flags []string) {
+	return collect.Each(k.Include, func(folder string) string { return "-I" + folder })
 }
