@@ -187,10 +187,8 @@ func (d *description) referenceFrom(run, tuned call) bool {
 		return false
 	}
 	plainly := description{entry: run.Kernel, backend: d.backend}
-	for _, p := range run.Params {
-		if plainly.takeParameter(p, nil) != nil {
-			return false
-		}
+	if plainly.takeParameters(run.Params, nil) != nil {
+		return false
 	}
 	grid, block := run.launch(&plainly, run.blockNames(),
 		func(_ string, n int64) string { return strconv.FormatInt(n, 10) })

@@ -87,12 +87,9 @@ type recorded struct {
 func (c call) content() (text, folder, name string, err error) {
 	switch c.Source.Kind {
 	case "file", "files":
-		paths := append(c.Source.Paths, c.Source.Path)
-		if len(c.Source.Paths) > 1 {
-			paths = c.Source.Paths
-		}
-		content, err := os.ReadFile(paths[0])
-		return string(content), filepath.Dir(paths[0]), filepath.Base(paths[0]), err
+		path := append(c.Source.Paths, c.Source.Path)[0]
+		content, err := os.ReadFile(path)
+		return string(content), filepath.Dir(path), filepath.Base(path), err
 	case "text":
 		return c.Source.Text, "", "", nil
 	}
@@ -126,10 +123,8 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 	if d.backend, err = c.language(source); err != nil {
 		return nil, err
 	}
-	for _, p := range c.Params {
-		if err := d.takeParameter(p, c.First); err != nil {
-			return nil, err
-		}
+	if err := d.takeParameters(c.Params, c.First); err != nil {
+		return nil, err
 	}
 	if len(d.params) == 0 {
 		return nil, mistake("kernel %s has no parameters to tune", c.Kernel)
@@ -156,19 +151,22 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 	d.takeConstants(c.Constants)
 	d.takeObjective(c.callObjective)
 	d.takeRest(c)
-	d.takeUnrolling(source)
-	prepared := d.withC(source)
-	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
+	prepared := d.takeSource(source)
 	folders := slices.DeleteFunc(append([]string{beside}, c.Folders...), func(f string) bool { return f == "" })
 	d.addIncludes(source, folders...)
 	d.takeOtherSources(c.Source.Paths)
 	return d, d.takeReference(c, calls, prepared)
 }
 
-func (d *description) takeParameter(pair [2]any, first map[string]any) error {
-	name, _ := pair[0].(string)
-	values, _ := pair[1].([]any)
-	return d.addParameter(name, values, first[name])
+func (d *description) takeParameters(params [][2]any, first map[string]any) error {
+	for _, pair := range params {
+		name, _ := pair[0].(string)
+		values, _ := pair[1].([]any)
+		if err := d.addParameter(name, values, first[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // blockNames are the parameters that say how large a block of threads is.

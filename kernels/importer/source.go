@@ -66,6 +66,14 @@ func (d *description) withC(source string) string {
 	return source
 }
 
+// takeSource puts the source into the folder, and returns it as it is there.
+func (d *description) takeSource(source string) string {
+	d.takeUnrolling(source)
+	prepared := d.withC(source)
+	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
+	return prepared
+}
+
 var unrolled = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*pragma[ \t]+unroll[ \t]+)\(?([A-Za-z_]\w*)\)?[ \t]*$`)
 
 // takeUnrolling names what a #pragma unroll NAME means to Kernel Tuner alone. The rest needs nothing:

@@ -152,10 +152,7 @@ func (p *problem) describe(source string) (*description, error) {
 	if p.Kernel.References != nil {
 		d.gap("ReferenceData was not carried over")
 	}
-	d.takeUnrolling(source)
-	prepared := d.withC(source)
-	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
-	d.copyAsReference(prepared)
+	d.copyAsReference(d.takeSource(source))
 	return d, nil
 }
 
