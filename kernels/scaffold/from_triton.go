@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -129,7 +130,9 @@ func (d *tileDescription) manifest(name, file string) string {
 	if len(d.dims) == 0 {
 		d.dims = []string{"SIZE"}
 	}
-	sizes := collect.Each(d.dims, func(dim string) string { return fmt.Sprintf("%s: %d", dim, tileSize(len(d.dims))) })
+	// A buffer over all dimensions is small, and all sizes are divisible by 16.
+	usual := max(64, map[int]int{1: 4096, 2: 256}[len(d.dims)])
+	sizes := collect.Each(d.dims, func(dim string) string { return fmt.Sprintf("%s: %d", dim, usual) })
 	for _, constant := range defines {
 		sizes = append(sizes, constant+": 64")
 	}
@@ -145,19 +148,8 @@ func (d *tileDescription) manifest(name, file string) string {
 		d.argument(line, p)
 	}
 	line("launch:")
-	line("  grid: [\"%s\"]%s", d.grid(), d.todo("the grid, as the kernel is launched"))
+	line("  grid: [\"%s\"]%s", cmp.Or(strings.Join(d.f.Grid, `", "`), "1"), d.todo("the grid, as the kernel is launched"))
 	return text.String()
-}
-
-// tileSize keeps a buffer over all dimensions small, and all sizes divisible by 16.
-func tileSize(dims int) int {
-	switch {
-	case dims == 1:
-		return 4096
-	case dims == 2:
-		return 256
-	}
-	return 64
 }
 
 // params writes the parameters and returns the constants that are no parameters.
@@ -196,7 +188,7 @@ func (d *tileDescription) params(line func(string, ...any)) (defines []string) {
 			line("  %s: {values: %s}", option.name, option.values)
 		}
 	}
-	if known := values["maxnreg"]; len(known) > 0 && len(known) == 1 {
+	if known := values["maxnreg"]; len(known) == 1 {
 		d.param(line, "maxnreg", known)
 	}
 	d.constraint(line, values)
@@ -308,13 +300,4 @@ func (d *tileDescription) argument(line func(string, ...any), p TileParameter) {
 	default:
 		line("  - {name: %s, type: i32, value: 42}%s", p.Name, d.todo("the value of %s", p.Name))
 	}
-}
-
-// grid is what the source shows.
-func (d *tileDescription) grid() string {
-	axes := d.f.Grid
-	if len(axes) == 0 {
-		axes = []string{"1"}
-	}
-	return strings.Join(axes, `", "`)
 }
