@@ -45,6 +45,8 @@ func (r *Recipe) real(i uint64) float64 {
 		case 2:
 			return min(max(low, 0), high)
 		}
+	case BellReals:
+		share = min(max(0.5+float64(0.125*normal(Quantiles(), drawn)), 0), 1)
 	case FewReals:
 		share = fraction(r.few(drawn))
 	case RisingReals:
@@ -53,14 +55,6 @@ func (r *Recipe) real(i uint64) float64 {
 		share = (float64(r.Row-1-i%r.Row) + share) / float64(r.Row)
 	}
 	return min(low+float64(r.Scale*share), high)
-}
-
-func (r *Recipe) bell(table []float64, first uint64, values []float64) {
-	low, high := math.Float64frombits(uint64(r.Low)), math.Float64frombits(r.Span)
-	for k := range values {
-		share := min(max(0.5+float64(0.125*normal(table, r.at(first+uint64(k)))), 0), 1)
-		values[k] = min(low+float64(r.Scale*share), high)
-	}
 }
 
 // specialRun is how many elements have one kind of special numbers where there is one row only.

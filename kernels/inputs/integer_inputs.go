@@ -12,10 +12,7 @@ import (
 // ofIntegers completes the recipe of an input of integers. Whatever the fill, they
 // stay in the argument's range.
 func (r Recipe) ofIntegers(argument arguments.Binding, element element.Type) (Recipe, error) {
-	r.Low, r.Span = element.Span()
-	if argument.Range != nil {
-		r.Low, r.Span = argument.Range.Low, uint64(argument.Range.High)-uint64(argument.Range.Low)
-	}
+	r.Low, r.Span = rangeOf(argument, element)
 	switch argument.Fill {
 	case "zeros":
 		r.Low, r.Span = 0, 0
@@ -38,6 +35,14 @@ func (r Recipe) ofIntegers(argument arguments.Binding, element element.Type) (Re
 		r.Row = uint64(max(bits.Len64(magnitude(r.Low)), bits.Len64(high), 1))
 	}
 	return r.of(kind, 0), nil
+}
+
+// rangeOf is the smallest number of an input of integers, and how far the largest is from it.
+func rangeOf(argument arguments.Binding, element element.Type) (low int64, span uint64) {
+	if argument.Range != nil {
+		return argument.Range.Low, uint64(argument.Range.High) - uint64(argument.Range.Low)
+	}
+	return element.Span()
 }
 
 var integerFills = map[string]Kind{

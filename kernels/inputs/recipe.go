@@ -123,18 +123,15 @@ func (r Recipe) of(kind Kind, scale float64) Recipe {
 }
 
 func (r Recipe) draw(first uint64, values []float64) {
-	table := Quantiles()
-	switch r.Kind { // most content is normal: no switch for each element
-	case NormalNumbers:
+	if r.Kind == NormalNumbers { // most content: no switch for each element
+		table := Quantiles()
 		for k := range values {
 			values[k] = r.Scale * normal(table, r.at(first+uint64(k)))
 		}
-	case BellReals:
-		r.bell(table, first, values)
-	default:
-		for k := range values {
-			values[k] = r.element(first + uint64(k))
-		}
+		return
+	}
+	for k := range values {
+		values[k] = r.element(first + uint64(k))
 	}
 }
 
@@ -149,10 +146,7 @@ func (r *Recipe) element(i uint64) float64 {
 	case SignsOnly:
 		return sign(r.at(i))
 	case HotRows:
-		if i%r.Row == r.at(i/r.Row)%r.Row {
-			return 1
-		}
-		return 0
+		return float64(r.integer(i))
 	case Ties:
 		return 1 + float64(r.Scale*float64(r.at(i)&3))
 	case Subnormals:
@@ -161,7 +155,7 @@ func (r *Recipe) element(i uint64) float64 {
 			return sign(drawn>>1) * r.Scale * fraction(drawn)
 		}
 		return normal(Quantiles(), drawn)
-	case Reals, RealEnds, FewReals, RisingReals, FallingReals:
+	case Reals, BellReals, RealEnds, FewReals, RisingReals, FallingReals:
 		return r.real(i)
 	default: // all elements of a row have one sign, so that sums over rows grow as well
 		if r.at(i/r.Row)%4 == 0 {

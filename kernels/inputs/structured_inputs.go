@@ -57,37 +57,37 @@ func evaluate(buffer []byte, total int, element element.Type, formula *space.Ind
 // element.
 func structure(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {
 	r := Recipe{Stream: uint64(newStream(seed, argument.Name)), Row: uint64(max(argument.Row, 1))}
-	put := func(i int, n int64) { element.PutInteger(buffer[i*element.Size:], n) }
+	put := func(i int, n int64) {
+		if to := buffer[i*element.Size:]; element.Float {
+			element.Store(to, float64(n))
+		} else {
+			element.PutInteger(to, n)
+		}
+	}
 	count := len(buffer) / element.Size
 	switch argument.Content.Kind {
 	case arguments.RowPointers:
 		for i, n := range pointers(argument, seed) {
 			put(i, n)
 		}
-		return nil
 	case arguments.Columns:
 		columns(argument, seed, r, put)
-		return nil
 	case arguments.Permutation:
 		r.permute(count, argument.Fill, put)
-		return nil
 	case arguments.OneHot:
 		for i := range count {
 			n := int64(0)
 			if hot := r.hotColumn(argument.Fill, uint64(i)/r.Row); uint64(i)%r.Row == hot {
 				n = 1
 			}
-			if element.Float {
-				element.Store(buffer[i*element.Size:], float64(n))
-			} else {
-				put(i, n)
-			}
+			put(i, n)
 		}
-		return nil
 	case arguments.Sorted, arguments.Reversed:
-		return r.steps(buffer, argument, element)
+		r.steps(buffer, argument, element)
+	default:
+		return fmt.Errorf("no fill %q for %s", argument.Fill, argument.Type)
 	}
-	return fmt.Errorf("no fill %q for %s", argument.Fill, argument.Type)
+	return nil
 }
 
 // hotColumn is where a family puts the 1 of a row: at an end, or in one column for all.
@@ -103,21 +103,16 @@ func (r Recipe) hotColumn(family string, row uint64) uint64 {
 
 // steps fills rows that stay sorted: all of a row is one number, or it is the smallest
 // one up to some place and the largest from there on.
-func (r Recipe) steps(buffer []byte, argument arguments.Binding, element element.Type) error {
-	ends := argument
-	ends.Fill, ends.Content, ends.Count, ends.Row = arguments.Sorted, nil, 1, 1
+func (r Recipe) steps(buffer []byte, argument arguments.Binding, element element.Type) {
 	low, high := make([]byte, element.Size), make([]byte, element.Size)
 	if element.Float {
 		bounds := boundsOf(argument)
 		element.Store(low, bounds.Low)
 		element.Store(high, bounds.High)
 	} else {
-		recipe, err := r.ofIntegers(ends, element)
-		if err != nil {
-			return err
-		}
-		element.PutInteger(low, recipe.Low)
-		element.PutInteger(high, recipe.Low+int64(recipe.Span))
+		least, span := rangeOf(argument, element)
+		element.PutInteger(low, least)
+		element.PutInteger(high, least+int64(span))
 	}
 	if argument.Content.Kind == arguments.Reversed {
 		low, high = high, low
@@ -133,7 +128,6 @@ func (r Recipe) steps(buffer []byte, argument arguments.Binding, element element
 		}
 		copy(buffer[at:at+element.Size], from)
 	}
-	return nil
 }
 
 // permute writes every index of a row once, in an order that the seed fixes, or in that of
