@@ -14,8 +14,7 @@ import (
 type TensorMap struct {
 	// When is a condition on sizes and parameters; where it does not hold, the kernel takes the pointer. Nil holds.
 	When *space.Expression
-	// Shape is how the kernel sees the buffer, the outermost dimension first; nil
-	// means the buffer's own shape. Box is what one copy moves. Both may use
+	// Shape is how the kernel sees the buffer, the outermost dimension first. Box is what one copy moves. Both may use
 	// sizes and parameters.
 	Shape, Box []*space.Expression
 	// Base is the element that the tensor begins at; nil is the first.
@@ -71,15 +70,11 @@ func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error
 	if l.Swizzle, err = a.TensorMap.swizzle(env); err != nil {
 		return l, err
 	}
-	shape := a.TensorMap.Shape
-	if shape == nil {
-		shape = a.Shape
-	}
 	own, err := integers(a.Shape, env)
 	if err != nil {
 		return l, err
 	}
-	if l.Shape, err = integers(shape, env); err != nil {
+	if l.Shape, err = integers(a.TensorMap.Shape, env); err != nil {
 		return l, err
 	}
 	if l.Box, err = integers(a.TensorMap.Box, env); err != nil {
@@ -187,11 +182,10 @@ func (r Reader) tensorMap(a *Argument, entry Entry) error {
 	if m.Box, err = document.CompileAll(r.All, entry.TensorMap.Box, space.WholeNumber); err != nil {
 		return err
 	}
-	rank := len(a.Shape)
-	if m.Shape != nil {
-		rank = len(m.Shape)
+	if m.Shape == nil {
+		m.Shape = a.Shape
 	}
-	switch {
+	switch rank := len(m.Shape); {
 	case rank > mostTensorDimensions:
 		return entry.Name.At.Errorf("argument %s: a tensormap has at most %d dimensions, not %d", a.Name,
 			mostTensorDimensions, rank)
