@@ -71,18 +71,15 @@ func (k *Kernel) sizes(of func(arguments.Argument) []*space.Expression) []string
 
 // LargestSize returns the largest size of a dimension among the workloads.
 func (k *Kernel) LargestSize(name string) int64 {
-	largest := int64(0)
-	for _, w := range k.Workloads {
-		largest = max(largest, w.Dims[name])
-	}
-	return largest
+	return slices.Max(collect.Each(k.Workloads, func(w Workload) int64 { return w.Dims[name] }))
 }
 
 // decided are the formulas over sizes that make another kernel of it: what the compiler gets,
 // types and tolerances.
 func (k *Kernel) decided() (all []arguments.Decision) {
 	for _, d := range k.defines {
-		all = append(all, arguments.Decision{What: "define " + d.name, Value: d.value, At: d.at})
+		d.What = "define " + d.What
+		all = append(all, d)
 	}
 	return append(append(all, k.Arguments.Decisions()...), k.stated.Decisions("the tolerance")...)
 }

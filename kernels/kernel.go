@@ -51,7 +51,7 @@ type Kernel struct {
 	// Rivals are programs to measure the kernel against, in the order of the manifest.
 	Rivals []Rival
 
-	defines []define
+	defines []arguments.Decision // constants that the compiler gets from the sizes of a workload, by name
 	manifestFiles
 	points
 }
@@ -191,16 +191,13 @@ func (k *Kernel) Workload(name string) (Workload, error) {
 	if name == "" {
 		return k.Workloads[0], nil
 	}
-	var names []string
-	for _, w := range k.Workloads {
-		if w.Name == name {
-			return w, nil
-		}
-		names = append(names, w.Name)
+	if w, there := collect.First(k.Workloads, func(w Workload) bool { return w.Name == name }); there {
+		return w, nil
 	}
 	if strings.Contains(name, "=") {
 		return k.sized(name)
 	}
+	names := collect.Each(k.Workloads, func(w Workload) string { return w.Name })
 	return Workload{}, fmt.Errorf("kernel %s has no workload %q; there are %s", k.Name, name, strings.Join(names, ", "))
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"pawl/internal/collect"
+	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -140,13 +141,6 @@ func evaluate(name string, formulas []*space.Expression, env space.Environment) 
 	return dims, nil
 }
 
-// define is a constant that the compiler gets from the sizes of a workload.
-type define struct {
-	name  string
-	value *space.Expression
-	at    document.Place
-}
-
 // Constant is a define for one workload.
 type Constant struct {
 	Name  string `json:"name"`
@@ -157,11 +151,11 @@ type Constant struct {
 func (k *Kernel) Constants(dims Dims) ([]Constant, error) {
 	var constants []Constant
 	for _, d := range k.defines {
-		value, err := d.value.Integer(dims.Environment())
+		value, err := d.Value.Integer(dims.Environment())
 		if err != nil {
-			return nil, fmt.Errorf("define %s of %s at %s: %w", d.name, k.Name, dims, err)
+			return nil, fmt.Errorf("define %s of %s at %s: %w", d.What, k.Name, dims, err)
 		}
-		constants = append(constants, Constant{d.name, strconv.FormatInt(value, 10)})
+		constants = append(constants, Constant{d.What, strconv.FormatInt(value, 10)})
 	}
 	return constants, nil
 }
@@ -199,7 +193,7 @@ func (b *builder) defines() error {
 		if err != nil {
 			return err
 		}
-		b.kernel.defines = append(b.kernel.defines, define{key.Text, e, key.At})
+		b.kernel.defines = append(b.kernel.defines, arguments.Decision{What: key.Text, Value: e, At: key.At})
 	}
 	return nil
 }

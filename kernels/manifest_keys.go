@@ -74,12 +74,7 @@ type paramEntry struct {
 }
 
 // dimsEntry is a workload: a size for every dimension.
-type dimsEntry struct {
-	document.Entries[document.Scalar]
-}
-
-// UnmarshalYAML decodes the sizes in order.
-func (d *dimsEntry) UnmarshalYAML(node ast.Node) error { return d.Entries.UnmarshalYAML(node) }
+type dimsEntry = document.Entries[document.Scalar]
 
 // launchEntry is one launch, or a list of those that follow each other.
 type launchEntry struct {

@@ -32,7 +32,7 @@ func (b *builder) compiles() error {
 	}
 	known := collect.Each(b.kernel.params, func(p space.Param) string { return p.Name })
 	for _, d := range b.kernel.defines {
-		known = append(known, d.name)
+		known = append(known, d.What)
 	}
 	known = append(known, ObjectFile)
 	for _, argument := range given {
