@@ -34,8 +34,6 @@ type Backend struct {
 	// optimization. A compiler's own default is none at all, or is by backend another
 	// one than people build with, and what is best without is seldom best with it.
 	Optimization string
-	// ReferenceFlags are what a reference is compiled with, for checks and where it is timed.
-	ReferenceFlags []string
 	// Caches says what timed launches find in the caches unless somebody asks for something else: see worker.Caches. A
 	// GPU's kernels mostly read what is long gone from them. A processor's are mostly called right after what has
 	// made their inputs.
@@ -65,9 +63,9 @@ var Backends = []Backend{
 		Name: Host, Caches: "warm",
 		Languages:    []Language{{Key: Host, Suffixes: append([]string{".c"}, CPlusPlusSuffixes...)}, {Key: object}},
 		Objects:      true,
-		Optimization: "-O2", ReferenceFlags: []string{"-O2"},
-		Variables: []string{"CC"},
-		section:   func(m *manifest) *section { return m.Host },
+		Optimization: "-O2",
+		Variables:    []string{"CC"},
+		section:      func(m *manifest) *section { return m.Host },
 	},
 	{
 		Name: CUDA, GPU: true, Caches: "cold",

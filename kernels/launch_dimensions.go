@@ -31,8 +31,6 @@ type Step struct {
 	// Threads is the number of threads that a host kernel starts; nil means one.
 	Threads *space.Expression
 	LaunchFormulas
-
-	at document.Place // of the entry in a list; none for a single launch
 }
 
 // Call is a step with the numbers of a problem and a point put in.

@@ -94,7 +94,7 @@ func (b *builder) launch() error {
 
 // step compiles one launch, alone or in a list.
 func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
-	step.Entry, step.at = entry.Entry.Text, entry.Entry.At
+	step.Entry = entry.Entry.Text
 	switch {
 	case !listed && (step.Entry != "" || entry.Args != nil):
 		return step, entry.at.Errorf("entry and args belong to a list of launches; a single one calls the kernel's entry " +
@@ -109,9 +109,6 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 	named := entry.Entry
 	if !listed {
 		named = b.keys.Entry
-		if IsInstance(named.Text) {
-			step.at = named.At // a compiler would speak of a file that nobody has written
-		}
 	}
 	if err := b.entryParameters(named); err != nil {
 		return step, err
