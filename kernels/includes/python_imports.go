@@ -15,23 +15,20 @@ var pythonImport = regexp.MustCompile(
 // sources. Any name after from may be a module or something in one.
 func (s *Scanner) imports(name string, content []byte) error {
 	for _, match := range pythonImport.FindAllSubmatch(content, -1) {
+		var modules []string
 		for module := range strings.SplitSeq(string(match[1]), ",") {
-			if err := s.module(name, first(module)); err != nil {
-				return err
+			modules = append(modules, first(module))
+		}
+		if from := string(match[2]); from != "" {
+			modules = append(modules, from)
+			for part := range strings.SplitSeq(string(match[3])+string(match[4]), ",") {
+				if part = first(part); part != "" && part != "*" {
+					modules = append(modules, strings.TrimSuffix(from, ".")+"."+part)
+				}
 			}
 		}
-		from := string(match[2])
-		if from == "" {
-			continue
-		}
-		if err := s.module(name, from); err != nil {
-			return err
-		}
-		for part := range strings.SplitSeq(string(match[3])+string(match[4]), ",") {
-			if part = first(part); part == "" || part == "*" {
-				continue
-			}
-			if err := s.module(name, strings.TrimSuffix(from, ".")+"."+part); err != nil {
+		for _, module := range modules {
+			if err := s.module(name, module); err != nil {
 				return err
 			}
 		}
