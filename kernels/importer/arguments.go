@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -87,13 +88,7 @@ func (d *description) takeArguments(c callArguments, source string) {
 
 func (d *description) takeScalar(a *argument, r recorded) {
 	e, known := elements[r.Type]
-	a.element, a.value = e, r.Value
-	switch r.Value {
-	case "True":
-		a.value = "1"
-	case "False":
-		a.value = "0"
-	}
+	a.element, a.value = e, cmp.Or(map[string]string{"True": "1", "False": "0"}[r.Value], r.Value)
 	number, err := strconv.ParseFloat(a.value, 64)
 	if !known || err != nil || math.IsInf(number, 0) || math.IsNaN(number) {
 		a.element, a.value = "i32", "0"

@@ -188,15 +188,11 @@ func (d *description) sizeNamed(axis string, n int64) string {
 func (c callLaunch) launch(d *description, names []string,
 	named func(axis string, n int64) string) (grid, block []string) {
 	for i, axis := range []string{"X", "Y", "Z"} {
-		tuned := d.tunes(names[i])
-		switch {
-		case tuned:
-			block = append(block, names[i])
-		case i == 0:
-			block = append(block, "256")
-		default:
-			block = append(block, "1")
+		tuned, threads := d.tunes(names[i]), []string{"256", "1", "1"}[i]
+		if tuned {
+			threads = names[i]
 		}
+		block = append(block, threads)
 		if i >= len(c.Sizes) {
 			grid = append(grid, "1")
 			continue
@@ -224,13 +220,17 @@ func (c callLaunch) launch(d *description, names []string,
 		if !present && tuned {
 			divisors = []string{names[i]}
 		}
-		if len(divisors) == 0 {
-			grid = append(grid, size.Text)
-			continue
-		}
-		grid = append(grid, fmt.Sprintf("cdiv(%s, %s)", size.Text, strings.Join(divisors, " * ")))
+		grid = append(grid, roundedQuotient(size.Text, divisors))
 	}
 	return grid, block
+}
+
+// roundedQuotient is a size divided by the product of its divisors, rounded up.
+func roundedQuotient(size string, divisors []string) string {
+	if len(divisors) == 0 {
+		return size
+	}
+	return fmt.Sprintf("cdiv(%s, %s)", size, strings.Join(divisors, " * "))
 }
 
 func (c callLaunch) sharedMemory(d *description) string {

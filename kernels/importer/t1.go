@@ -191,10 +191,7 @@ func (p *problem) divided(d *description, size string, by []any, block string) s
 	if by == nil {
 		factors = []string{block}
 	}
-	if len(factors) == 0 {
-		return size
-	}
-	return fmt.Sprintf("cdiv(%s, %s)", size, strings.Join(factors, " * "))
+	return roundedQuotient(size, factors)
 }
 
 func (p *problem) dimension(d *description, sizes map[string]any, axis string) string {

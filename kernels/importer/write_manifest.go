@@ -260,10 +260,7 @@ func wordOf(name string) *regexp.Regexp {
 func value(content any) (space.Value, error) {
 	switch c := content.(type) {
 	case bool: // Python writes it like this, and so does its preprocessor
-		if c {
-			return space.TextValue("True"), nil
-		}
-		return space.TextValue("False"), nil
+		return space.TextValue(map[bool]string{true: "True", false: "False"}[c]), nil
 	case json.Number: // 1.0 is another text for the preprocessor than 1
 		if n, err := strconv.ParseInt(c.String(), 10, 64); err == nil {
 			return space.IntegerValue(n), nil
