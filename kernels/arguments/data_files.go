@@ -30,12 +30,8 @@ func (r Reader) data(a *Argument, entry Entry) error {
 		return entry.Answer[0].At.Errorf("argument %s is an input: answer belongs to outputs, and from says what an "+
 			"input holds", a.Name)
 	}
-	for _, name := range entry.From {
-		a.from = append(a.from, &dataFile{name: name})
-	}
-	for _, name := range entry.Answer {
-		a.answer = append(a.answer, &dataFile{name: name})
-	}
+	file := func(name document.Scalar) *dataFile { return &dataFile{name: name} }
+	a.from, a.answer = collect.Each(entry.From, file), collect.Each(entry.Answer, file)
 	return nil
 }
 

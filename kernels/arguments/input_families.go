@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"pawl/internal/collect"
-	"pawl/kernels/element"
 	"pawl/space"
 )
 
@@ -74,14 +73,6 @@ func OfIntegers(family string) bool {
 		slices.Contains(structured[RowPointers], family)
 }
 
-// isFamilyOf reports whether a type has a family at all.
-func isFamilyOf(e element.Type, family string) bool {
-	if e.Float {
-		return !OfIntegers(family)
-	}
-	return slices.Contains(integerFamilies, family)
-}
-
 // available are the families that an input may take.
 func (a Argument) available() []string {
 	kind := a.Fill
@@ -96,10 +87,12 @@ func (a Argument) available() []string {
 		return []string{Extremes} // all others repeat
 	case known:
 		return own
-	case a.Element.Float && a.Low != nil:
+	case !a.Element.Float:
+		return integerFamilies
+	case a.Low != nil:
 		return boundedFamilies
 	}
-	return slices.DeleteFunc(slices.Clone(Families), func(f string) bool { return !isFamilyOf(a.Element, f) })
+	return slices.DeleteFunc(slices.Clone(Families), OfIntegers)
 }
 
 // takes reports whether an input may be filled with a family. Constants and files are

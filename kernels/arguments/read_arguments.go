@@ -23,7 +23,6 @@ type Reader struct {
 
 // List checks and compiles the list of arguments.
 func (r Reader) List(entries []Entry) (list List, err error) {
-	outputs := 0
 	sizes := *r.Sizes
 	r.Sizes = &sizes
 	for _, entry := range entries {
@@ -38,12 +37,9 @@ func (r Reader) List(entries []Entry) (list List, err error) {
 		if slices.ContainsFunc(list, func(other Argument) bool { return other.Name == a.Name }) {
 			return nil, entry.Name.At.Errorf("argument %s is listed twice", a.Name)
 		}
-		if a.Out {
-			outputs++
-		}
 		list = append(list, a)
 	}
-	if outputs == 0 {
+	if !slices.ContainsFunc(list, func(a Argument) bool { return a.Out }) {
 		return nil,
 			entries[0].Name.At.Errorf("no argument is marked out: true or inout: true, so there is no result to check")
 	}

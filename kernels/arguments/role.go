@@ -104,10 +104,8 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 		return at.Errorf("argument %s: tolerance is for floats; integers have to equal the reference's, so let it round as "+
 			"the kernel does", a.Name)
 	}
-	if a.Written() && entry.Init.Text != "" {
-		if a.Init, err = document.Compile(r.Sizes, entry.Init, result(a.Element)); err != nil {
-			return err
-		}
+	if a.Init, err = document.Optional(r.Sizes, entry.Init, result(a.Element)); err != nil {
+		return err
 	}
 	if entry.Tolerance != nil {
 		var tolerance Tolerance

@@ -145,15 +145,10 @@ func (f File) Fits(typ string, size int, shape []int64) error {
 		return fmt.Errorf("file %s has elements of %s (%s), not of %s: save it as that type, or change the argument's",
 			f.Name, strings.Join(f.Header.types(), " or "), f.Header.Descr, typ)
 	}
-	if !f.Matches(shape) {
+	if !slices.Equal(f.Header.numbers(), shape) {
 		return fmt.Errorf("file %s has the shape %s, not %s", f.Name, shapeText(f.Header.numbers()), shapeText(shape))
 	}
 	return nil
-}
-
-// Matches reports whether a .npy file has a shape; raw bytes have none.
-func (f File) Matches(shape []int64) bool {
-	return f.Header != nil && slices.Equal(f.Header.numbers(), shape)
 }
 
 // numbers is the shape in real numbers: complex ones are pairs of them.
