@@ -161,7 +161,7 @@ func (b *builder) sources() error {
 }
 
 func (b *builder) noSource() error {
-	return document.Top.Caused(&NoSourceError{Kernel: b.kernel.Name, Backend: b.on.Name})
+	return document.Top.Errorf("%w", &NoSourceError{Kernel: b.kernel.Name, Backend: b.on.Name})
 }
 
 func (b *builder) workloads() error {

@@ -52,7 +52,7 @@ const (
 // brackets.
 var compactNesting = regexp.MustCompile(`(?:[-?][ \t]+|[!&][^ \t\n]*[ \t]+|[^ \t\n:]+:[ \t]+){101}`)
 
-// CheckText refuses a text whose parsing could overflow the stack, which no program
+// Check refuses a text whose parsing could overflow the stack, which no program
 // survives.
 func Check(content []byte) error {
 	if len(content) > longestText {

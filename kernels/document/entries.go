@@ -61,10 +61,8 @@ func (e *Entries[T]) UnmarshalYAML(node ast.Node) error {
 		if err := key.UnmarshalYAML(pair.Key); err != nil {
 			return err
 		}
-		for _, earlier := range e.Keys {
-			if earlier.Text == key.Text {
-				return key.At.Errorf("%s is given twice", key.Text)
-			}
+		if _, twice := e.Get(key.Text); twice {
+			return key.At.Errorf("%s is given twice", key.Text)
 		}
 		var value T
 		if err := yaml.NodeToValue(pair.Value, &value, yaml.Strict()); err != nil {

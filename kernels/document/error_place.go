@@ -61,14 +61,10 @@ func PlaceOf(node ast.Node) Place {
 	return Place{at.Line, at.Column}
 }
 
-// Errorf is a mistake there, for Locate.
+// Errorf is a mistake there, for Locate. What it wraps is for callers that branch.
 func (p Place) Errorf(format string, arguments ...any) error {
-	return &Error{Line: p.Line, Column: p.Column, Message: fmt.Sprintf(format, arguments...)}
-}
-
-// Caused is a mistake there with a cause that callers branch on.
-func (p Place) Caused(cause error) error {
-	return &Error{Line: p.Line, Column: p.Column, Message: cause.Error(), cause: cause}
+	err := fmt.Errorf(format, arguments...)
+	return &Error{Line: p.Line, Column: p.Column, Message: err.Error(), cause: errors.Unwrap(err)}
 }
 
 // Locate turns any error of decoding or checking a file into an Error.
