@@ -43,10 +43,7 @@ func (k *Kernel) JudgedBy(rules *Kernel) (files []File, changed []string, err er
 		!bytes.Equal(contentOf(ours, path.Clean(k.Reference)), contentOf(theirs, path.Clean(rules.Reference))) {
 		changed = append(changed, "reference")
 	}
-	own := []string{ManifestName}
-	for _, name := range append([]string{k.Reference}, k.Sources()...) {
-		own = append(own, path.Clean(name))
-	}
+	own := append(collect.Each(append(k.Sources(), k.Reference), path.Clean), ManifestName)
 	alike := func(f File) bool { // what the reference may include, and data
 		return slices.Contains(own, f.Name) || bytes.Equal(f.Content, contentOf(ours, f.Name))
 	}
@@ -58,12 +55,9 @@ func (k *Kernel) JudgedBy(rules *Kernel) (files []File, changed []string, err er
 	if err != nil {
 		return nil, nil, err
 	}
-	files = []File{{Name: ManifestName, Content: text}}
-	for _, f := range ours {
-		if f.Name != ManifestName && !slices.Contains(k.data, f.Name) {
-			files = append(files, f)
-		}
-	}
+	files = append([]File{{Name: ManifestName, Content: text}}, collect.Where(ours, func(f File) bool {
+		return f.Name != ManifestName && !slices.Contains(k.data, f.Name)
+	})...)
 	for _, f := range theirs {
 		if slices.Contains(rules.data, f.Name) {
 			files = append(files, f)

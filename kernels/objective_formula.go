@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -101,10 +102,7 @@ var timeUnits = map[string]float64{"s": 1e3, "ms": 1, "us": 1e-3, "µs": 1e-3, "
 // Factor is what a printed number is multiplied by, and Quantity what it then is: times
 // become milliseconds.
 func (m Metric) Factor() float64 {
-	if factor, known := timeUnits[m.Unit]; known {
-		return factor
-	}
-	return 1
+	return cmp.Or(timeUnits[m.Unit], 1)
 }
 
 // Quantity is the metric as a formula sees it.

@@ -69,7 +69,8 @@ func (k *Kernel) look(folder fs.FS) error {
 	if err := k.Arguments.Describe(folder); err != nil {
 		return err
 	}
-	for i, w := range k.Workloads {
+	answers := map[[2]string]string{} // the workload that has one, by argument and file
+	for _, w := range k.Workloads {
 		bindings, err := k.Bind(w.Dims)
 		if err != nil {
 			return placeOf(err).Errorf("%s", err)
@@ -79,12 +80,12 @@ func (k *Kernel) look(folder fs.FS) error {
 			if !given {
 				continue
 			}
-			for _, other := range k.Workloads[:i] {
-				if before, err := k.Bind(other.Dims); err == nil && before[j].Answer.Name == bindings[j].Answer.Name {
-					return at.Errorf("argument %s: %s would be the answer for the workloads %s and %s, which are different "+
-						"problems: give each its own, or strike a workload", a.Name, bindings[j].Answer.Name, other.Name, w.Name)
-				}
+			answer := [2]string{a.Name, bindings[j].Answer.Name}
+			if other, twice := answers[answer]; twice {
+				return at.Errorf("argument %s: %s would be the answer for the workloads %s and %s, which are different "+
+					"problems: give each its own, or strike a workload", a.Name, answer[1], other, w.Name)
 			}
+			answers[answer] = w.Name
 		}
 	}
 	return nil
