@@ -113,12 +113,10 @@ var TileOptions = []string{"num_warps", "num_stages", "num_ctas", "maxnreg"}
 func (d *tileDescription) manifest(name, file string) string {
 	var text strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&text, format+"\n", arguments...) }
-	for _, p := range d.f.Parameters {
-		if p.isSize() {
-			d.dims = append(d.dims, p.Name)
-		}
+	d.dims = slices.Clone(d.f.Sizes)
+	for _, p := range collect.Where(d.f.Parameters, TileParameter.isSize) {
+		d.dims = append(d.dims, p.Name)
 	}
-	d.dims = append(slices.Clone(d.f.Sizes), d.dims...)
 	line("# docs/triton.md and docs/manifest.md describe every key.")
 	line("name: %s", name)
 	line("entry: %s", d.f.Name)

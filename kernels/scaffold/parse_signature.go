@@ -72,9 +72,7 @@ func (u unit) signatures(backend string) (found, returning []signature) {
 			backend == kernels.CUDA && !d.Has("__global__") ||
 			backend != kernels.CUDA && d.Has("static", "inline", "__device__"):
 		case slices.Equal(words, []string{"void"}):
-			if s.refused = u.describe(&s); s.refused == nil {
-				s.findUses()
-			}
+			s.refused = u.describe(&s)
 			found = append(found, s)
 		case csource.Element(words) != "":
 			s.refused = fmt.Errorf("it returns a number, and a result is what a kernel writes: add void %s_result(..., T "+
@@ -85,7 +83,8 @@ func (u unit) signatures(backend string) (found, returning []signature) {
 	return found, returning
 }
 
-// describe reads the parameters of a function and of its template, or says why it cannot.
+// describe reads the parameters of a function and of its template, and what it does with its outputs, or says why it
+// cannot.
 func (u unit) describe(s *signature) error {
 	if s.Odd != "" {
 		return errors.New(s.Odd)
@@ -122,6 +121,12 @@ func (u unit) describe(s *signature) error {
 	}
 	if !slices.ContainsFunc(s.parameters, func(p parameter) bool { return p.out }) {
 		return fmt.Errorf("it writes to none of its arguments")
+	}
+	for i, p := range s.parameters {
+		if p.out { // what *y is, y[0] is too
+			s.Body = csource.Dereferenced(s.Body, p.name)
+			s.parameters[i].Use = csource.UseOf(s.Body, p.name)
+		}
 	}
 	return nil
 }
@@ -162,16 +167,6 @@ func (s signature) instance() string {
 		}
 		return "{" + t.parameter() + "}"
 	}), ", ") + ">"
-}
-
-// findUses notes what a function does with its outputs. What *y is, y[0] is too.
-func (s *signature) findUses() {
-	for i, p := range s.parameters {
-		if p.out {
-			s.Body = csource.Dereferenced(s.Body, p.name)
-			s.parameters[i].Use = csource.UseOf(s.Body, p.name)
-		}
-	}
 }
 
 // templated is a parameter of a template. Its value is that of the first use, f<float, 8>, or its default, as far as
