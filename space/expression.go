@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/bits"
 	"reflect"
 	"slices"
 	"strings"
@@ -172,7 +171,7 @@ func compile(source string, types map[string]any, exact bool) (*vm.Program, erro
 		dividing("remainder", func(a, b int) int { return a % b }, math.Mod),
 		dividing("divide", func(a, b int) int { return a / b }, func(a, b float64) float64 { return a / b }),
 		expr.Function("cdiv", ceilingDivide, new(func(int, int) int)),
-		expr.Function("pow2", isPowerOfTwo, new(func(int) bool)),
+		expr.Function("pow2", func(n ...any) (any, error) { return isPowerOfTwo(n[0].(int)), nil }, new(func(int) bool)),
 		expr.Function("sqrt", squareRoot, new(func(int) float64), new(func(float64) float64)),
 		ofReals("exp", math.Exp), ofReals("log", math.Log), ofReals("sin", math.Sin), ofReals("cos", math.Cos),
 	}
@@ -259,10 +258,7 @@ func ceilingDivide(arguments ...any) (any, error) {
 	return quotient, nil
 }
 
-func isPowerOfTwo(arguments ...any) (any, error) {
-	n := arguments[0].(int)
-	return n > 0 && bits.OnesCount(uint(n)) == 1, nil
-}
+func isPowerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }
 
 // ofReals is a function of real numbers.
 func ofReals(name string, of func(float64) float64) expr.Option {
