@@ -7,6 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
@@ -171,11 +172,8 @@ func (s sources) names(key string) bool {
 
 // of returns the files of a backend, by the first key that there is.
 func (s sources) of(backend Backend, more ...string) sourceFiles {
-	keys := more
-	for _, l := range slices.Backward(backend.Languages) {
-		keys = append([]string{l.Key}, keys...)
-	}
-	for _, name := range keys {
+	keys := collect.Each(backend.Languages, func(l Language) string { return l.Key })
+	for _, name := range append(keys, more...) {
 		if file, there := s.byBackend.Get(name); there {
 			file.key = name
 			return file

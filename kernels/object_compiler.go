@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pawl/internal/collect"
+	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
 )
@@ -30,11 +31,8 @@ func (b *builder) compiles() error {
 	case len(given) == 0:
 		return nil
 	}
-	known := collect.Each(b.kernel.params, func(p space.Param) string { return p.Name })
-	for _, d := range b.kernel.defines {
-		known = append(known, d.What)
-	}
-	known = append(known, ObjectFile)
+	known := append(slices.Concat(collect.Each(b.kernel.params, func(p space.Param) string { return p.Name }),
+		collect.Each(b.kernel.defines, func(d arguments.Decision) string { return d.What })), ObjectFile)
 	for _, argument := range given {
 		if err := fillable(argument, "compile", known); err != nil {
 			return err

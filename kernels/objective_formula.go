@@ -89,9 +89,7 @@ func (k *Kernel) Measures(name string) bool {
 func (k *Kernel) Quantities() []Quantity {
 	known := slices.Concat(quantities, k.On().Quantities)
 	if k.Commands != nil {
-		for _, m := range k.Commands.Metrics {
-			known = append(known, m.Quantity())
-		}
+		known = append(known, collect.Each(k.Commands.Metrics, Metric.Quantity)...)
 	}
 	return known
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
@@ -146,16 +147,10 @@ func (b *builder) sources() error {
 			b.kernel.suffixes = append(b.kernel.suffixes, path.Ext(merged.Source.Text))
 		}
 		for _, a := range merged.Keys.Args {
-			for _, file := range slices.Concat(a.From, a.Answer) {
-				b.kernel.data = append(b.kernel.data, file.Text)
-			}
+			b.kernel.data = slices.Concat(b.kernel.data, document.Texts(a.From), document.Texts(a.Answer))
 		}
-		for _, flag := range merged.Keys.Flags {
-			b.kernel.flags = append(b.kernel.flags, flag.Text)
-		}
-		for _, folder := range merged.Keys.Include {
-			b.kernel.flags = append(b.kernel.flags, "-I"+folder.Text)
-		}
+		b.kernel.flags = slices.Concat(b.kernel.flags, document.Texts(merged.Keys.Flags),
+			collect.Each(merged.Keys.Include, func(folder document.Scalar) string { return "-I" + folder.Text }))
 	}
 	return nil
 }

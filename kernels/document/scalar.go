@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"pawl/internal/collect"
 	"pawl/space"
 )
 
@@ -72,6 +73,11 @@ func (s Scalar) ExpressionError(err error) error {
 
 // Given reports whether the file has the value.
 func (s Scalar) Given() bool { return s.At.Line > 0 }
+
+// Texts are those of some values.
+func Texts(values []Scalar) []string {
+	return collect.Each(values, func(s Scalar) string { return s.Text })
+}
 
 // Words is a list of plain values.
 type Words struct {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels"
 	"pawl/kernels/csource"
 	"pawl/kernels/includes"
@@ -155,9 +156,7 @@ func (d *description) copyAsReference(source string) {
 
 // macros are what the kernel is compiled with at the default point.
 func (d *description) macros() (all [][2]string) {
-	for _, p := range d.params {
-		all = append(all, [2]string{p.name, p.first.Define()})
-	}
+	all = collect.Each(d.params, func(p parameter) [2]string { return [2]string{p.name, p.first.Define()} })
 	for _, flag := range d.flags {
 		if macro, is := strings.CutPrefix(flag, "-D"); is {
 			name, content, given := strings.Cut(macro, "=")
