@@ -1,18 +1,14 @@
 package kernels
 
 import (
-	"archive/tar"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"pawl/internal/collect"
 	"pawl/kernels/includes"
 )
 
@@ -125,90 +121,4 @@ func (k *Kernel) Depends() (files []File, open bool, err error) {
 // IsSource reports whether a file may be included by its name.
 func IsSource(name string) bool {
 	return slices.Contains(sourceSuffixes, strings.ToLower(path.Ext(name)))
-}
-
-// units takes the files that are compiled beside the source, and the folders of includes.
-func (b *builder) units() error {
-	if only := b.files.Reference; len(only.units) > 0 {
-		return only.units[0].At.Errorf("a reference is one file: include the others in %s", only.Text)
-	}
-	seen := []string{b.kernel.Source}
-	for _, unit := range b.files.Source.units {
-		switch {
-		case slices.Contains(seen, unit.Text):
-			return unit.At.Errorf("source: %s is listed twice", unit.Text)
-		case !b.on.Takes(unit.Text):
-			return unit.At.Errorf("source: %s is compiled on its own and linked, so its name must end in %s; include a header "+
-				"instead", unit.Text, strings.Join(b.on.suffixes(), ", "))
-		}
-		seen = append(seen, unit.Text)
-		b.kernel.Units = append(b.kernel.Units, unit.Text)
-	}
-	for _, folder := range b.keys.Include {
-		if folder.Text == "" || !filepath.IsLocal(folder.Text) {
-			return folder.At.Errorf("include: %q leaves the kernel's folder, so that its files would not belong to the "+
-				"kernel; copy or link what is needed into it, or name the folder in flags (-I%s)", folder.Text, folder.Text)
-		}
-		b.kernel.Include = append(b.kernel.Include, folder.Text)
-	}
-	return nil
-}
-
-// Sources are the files that are compiled: the source and its further units.
-func (k *Kernel) Sources() []string { return append([]string{k.Source}, k.Units...) }
-
-// IncludeFlags have compilers look into the manifest's folders, which they run in.
-func (k *Kernel) IncludeFlags() (flags []string) {
-	return collect.Each(k.Include, func(folder string) string { return "-I" + folder })
-}
-
-// Pack writes files as an archive of tar: names and contents only, neither times nor owners, so that the same files
-// are the same bytes.
-func Pack(w io.Writer, files []File) error {
-	archive := tar.NewWriter(w)
-	for _, f := range files {
-		err := archive.WriteHeader(&tar.Header{Name: f.Name, Mode: 0o644, Size: int64(len(f.Content)), Format: tar.FormatPAX})
-		if err == nil {
-			_, err = archive.Write(f.Content)
-		}
-		if err != nil {
-			return fmt.Errorf("packing %s: %w", f.Name, err)
-		}
-	}
-	return archive.Close()
-}
-
-// Unpack writes the regular files of an archive into a folder, and nothing outside it: whoever may file a task on a
-// farm, or change a baseline, may have packed them.
-func Unpack(r io.Reader, folder string) error {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return fmt.Errorf("unpacking sources: %w", err)
-	}
-	defer root.Close()
-	archive := tar.NewReader(r)
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil && header.Typeflag == tar.TypeReg {
-			err = unpackFile(root, filepath.FromSlash(header.Name), archive)
-		}
-		if err != nil {
-			return fmt.Errorf("unpacking sources: %w", err)
-		}
-	}
-}
-
-func unpackFile(root *os.Root, name string, content io.Reader) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := root.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, content)
-	return errors.Join(err, f.Close())
 }
