@@ -19,17 +19,7 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 	if len(arguments) == 0 {
 		return arguments, nil
 	}
-	path := []string{arguments[0]}
-	rest := arguments[1:]
-	commands, flags := app.Commands, app.Flags
-	for len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-		command := find(commands, rest[0])
-		if command == nil {
-			break
-		}
-		path, rest = append(path, rest[0]), rest[1:]
-		commands, flags = command.Subcommands, command.Flags
-	}
+	to, rest := descend(app, arguments[1:])
 	var moved, positional []string
 	for len(rest) > 0 {
 		word := rest[0]
@@ -42,9 +32,9 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 			positional = append(positional, word)
 		default:
 			moved = append(moved, word)
-			takesValue, known := lookup(flags, word)
+			takesValue, known := lookup(to.flags, word)
 			if !known {
-				return nil, unknownFlag(flags, word)
+				return nil, unknownFlag(to.flags, word)
 			}
 			if takesValue && !strings.Contains(word, "=") {
 				if len(rest) == 0 {
@@ -54,7 +44,7 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 			}
 		}
 	}
-	result := append(path, moved...)
+	result := slices.Concat(arguments[:1], to.path, moved)
 	if len(positional) > 0 {
 		result = append(append(result, "--"), positional...)
 	}
@@ -67,16 +57,12 @@ var invalidValue = regexp.MustCompile(`^invalid value (".*") for flag -(\S+): `)
 func usageError(flags []cli.Flag, err error) error {
 	if match := invalidValue.FindStringSubmatch(err.Error()); match != nil {
 		wanted := "a number"
-		for _, f := range flags {
-			if !slices.Contains(f.Names(), match[2]) {
-				continue
-			}
-			switch f.(type) {
-			case *cli.DurationFlag:
-				wanted = "a time with its unit, such as 45s, 10m or 1h30m"
-			case *cli.GenericFlag:
-				wanted = strings.TrimPrefix(err.Error(), match[0])
-			}
+		f, _ := flagNamed(flags, match[2])
+		switch f.(type) {
+		case *cli.DurationFlag:
+			wanted = "a time with its unit, such as 45s, 10m or 1h30m"
+		case *cli.GenericFlag:
+			wanted = strings.TrimPrefix(err.Error(), match[0])
 		}
 		return console.Usagef("--%s takes %s, not %s", match[2], wanted, match[1])
 	}
@@ -92,25 +78,43 @@ func behindDashes(arguments []string) (ours, command []string) {
 	return arguments[:at:at], append([]string{}, arguments[at+1:]...)
 }
 
-func find(commands []*cli.Command, name string) *cli.Command {
-	found, _ := collect.First(commands, func(c *cli.Command) bool { return c.HasName(name) })
+// place is the command that words lead to, with its subcommands and flags.
+type place struct {
+	path     []string
+	command  *cli.Command // nil for the program itself
+	commands []*cli.Command
+	flags    []cli.Flag
+}
+
+// enter goes to the subcommand of a name, if there is one.
+func (p *place) enter(name string) bool {
+	next, found := collect.First(p.commands, func(c *cli.Command) bool { return c.HasName(name) })
+	if found {
+		*p = place{append(p.path, name), next, next.Subcommands, next.Flags}
+	}
 	return found
+}
+
+// descend enters the commands that words begin with, and returns the words behind them.
+func descend(app *cli.App, words []string) (p place, rest []string) {
+	p = place{commands: app.Commands, flags: app.Flags}
+	for len(words) > 0 && p.enter(words[0]) {
+		words = words[1:]
+	}
+	return p, words
+}
+
+func flagNamed(flags []cli.Flag, name string) (cli.Flag, bool) {
+	return collect.First(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
 // lookup finds a flag by the word on the command line, and whether a value
 // follows it.
 func lookup(flags []cli.Flag, word string) (takesValue, known bool) {
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	if slices.Contains([]string{"help", "h", "version", "v"}, name) {
-		return false, true
-	}
-	for _, f := range flags {
-		if slices.Contains(f.Names(), name) {
-			_, isBool := f.(*cli.BoolFlag)
-			return !isBool, true
-		}
-	}
-	return false, false
+	f, known := flagNamed(flags, name)
+	_, isBool := f.(*cli.BoolFlag)
+	return known && !isBool, known || slices.Contains([]string{"help", "h", "version", "v"}, name)
 }
 
 func unknownFlag(flags []cli.Flag, word string) error {

@@ -22,8 +22,7 @@ const completionFlag = "--generate-bash-completion"
 
 // completing is a command line that is being typed.
 type completing struct {
-	command *cli.Command // nil for the program itself
-	flags   []cli.Flag
+	place
 	// given are the values of flags so far, and positional the other words.
 	given      map[string]string
 	positional []string
@@ -36,28 +35,21 @@ type completing struct {
 // way is nobody's business then: there are fewer suggestions.
 func complete(app *cli.App, arguments []string, w io.Writer) {
 	at := slices.Index(arguments, completionFlag)
-	c := parseLine(app, arguments[1:at])
+	c := completing{given: map[string]string{}}
+	c.parse(app, arguments[1:at])
 	if at+1 < len(arguments) {
 		c.current = arguments[at+1]
 	}
-	for _, candidate := range c.candidates(app) {
+	for _, candidate := range c.candidates() {
 		if strings.HasPrefix(candidate, c.current) {
 			fmt.Fprintln(w, candidate)
 		}
 	}
 }
 
-// parseLine reads the words before the cursor.
-func parseLine(app *cli.App, words []string) completing {
-	c := completing{given: map[string]string{}}
-	commands := app.Commands
-	for len(words) > 0 && !strings.HasPrefix(words[0], "-") {
-		found := find(commands, words[0])
-		if found == nil {
-			break
-		}
-		c.command, c.flags, commands, words = found, found.Flags, found.Subcommands, words[1:]
-	}
+// parse reads the words before the cursor.
+func (c *completing) parse(app *cli.App, words []string) {
+	c.place, words = descend(app, words)
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
@@ -76,30 +68,23 @@ func parseLine(app *cli.App, words []string) completing {
 			c.given[canonical(c.flags, name)], words = words[0], words[1:]
 		}
 	}
-	return c
 }
 
 // canonical is the first name of a flag.
 func canonical(flags []cli.Flag, name string) string {
-	for _, f := range flags {
-		if slices.Contains(f.Names(), name) {
-			return f.Names()[0]
-		}
+	if f, known := flagNamed(flags, name); known {
+		return f.Names()[0]
 	}
 	return name
 }
 
-func (c completing) candidates(app *cli.App) []string {
+func (c completing) candidates() []string {
 	if c.flag != "" {
 		return c.values()
 	}
 	var words []string
-	commands := app.Commands
-	if c.command != nil {
-		commands = c.command.Subcommands
-	}
 	if len(c.positional) == 0 {
-		for _, sub := range commands {
+		for _, sub := range c.commands {
 			words = append(words, sub.Name)
 		}
 	}

@@ -24,9 +24,8 @@ var advanced = []string{"baseline", "cache", "caches", "ignore-earlier", "compil
 // showHelp writes the help that the arguments ask for, and says whether they did. The value of a flag asks for
 // nothing, whatever it is.
 func showHelp(w io.Writer, app *cli.App, arguments []string) (asked bool, err error) {
-	var path, unknown []string
-	var command *cli.Command
-	commands, flags, all := app.Commands, app.Flags, false
+	to, all := place{commands: app.Commands, flags: app.Flags}, false
+	var unknown []string
 	words := arguments[1:]
 	if len(words) > 0 && words[0] == "help" {
 		asked, words = true, words[1:]
@@ -38,23 +37,20 @@ func showHelp(w io.Writer, app *cli.App, arguments []string) (asked bool, err er
 		case word == "--all":
 			all = true
 		case strings.HasPrefix(word, "-"):
-			if takesValue, _ := lookup(flags, word); takesValue && !strings.Contains(word, "=") && len(words) > 1 {
+			if takesValue, _ := lookup(to.flags, word); takesValue && !strings.Contains(word, "=") && len(words) > 1 {
 				words = words[1:]
 			}
 		default:
-			next := find(commands, word)
-			if next == nil {
-				unknown, commands = append(unknown, word), nil
-				continue
+			if !to.enter(word) {
+				unknown, to.commands = append(unknown, word), nil
 			}
-			path, command, commands, flags = append(path, word), next, next.Subcommands, next.Flags
 		}
 	}
 	switch {
 	case !asked && len(arguments) > 1:
 		return false, nil
-	case command != nil:
-		helpOf(w, path, command, all)
+	case to.command != nil:
+		helpOf(w, to.path, to.command, all)
 	case len(unknown) > 0:
 		return true, unknownCommand(app.Commands, unknown[0])
 	default:
