@@ -23,11 +23,11 @@ func Interrupts() (<-chan os.Signal, func()) {
 const politeness = 300 * time.Millisecond
 
 // Interruption gives a run two ways to end early. Once it is polite, the first
-// signal closes Stop, after which the run finishes by itself. The signal before that,
+// signal ends Stop, after which the run finishes by itself. The signal before that,
 // or the second, cancels the context and leaves with ExitInterrupted. Neither waits
 // for the terminal, which may be stopped by Ctrl-S.
 type Interruption struct {
-	Stop     chan struct{}
+	Stop     context.Context
 	Polite   atomic.Bool
 	finished chan struct{}
 	over     chan struct{} // closed when signals have no effect any more
@@ -39,7 +39,8 @@ type Interruption struct {
 func (env Environment) Interruptible(ctx context.Context, stderr io.Writer,
 	again string) (running context.Context, i *Interruption, done func()) {
 	running, cancel := context.WithCancel(ctx)
-	i = &Interruption{Stop: make(chan struct{}), finished: make(chan struct{}), over: make(chan struct{})}
+	stopping, stop := context.WithCancel(context.Background())
+	i = &Interruption{Stop: stopping, finished: make(chan struct{}), over: make(chan struct{})}
 	// They are never given back: until the program ends, a late Ctrl-C must not
 	// change its exit code.
 	signals, _ := env.Signals()
@@ -54,7 +55,7 @@ func (env Environment) Interruptible(ctx context.Context, stderr io.Writer,
 			if i.Stopped() || !i.Polite.Load() {
 				break
 			}
-			close(i.Stop)
+			stop()
 			say(stderr, "\nstopping: nothing new is begun; the report follows. Press Ctrl-C again to leave at once.\n")
 		}
 		cancel()
@@ -74,19 +75,13 @@ func (env Environment) Interruptible(ctx context.Context, stderr io.Writer,
 	return running, i, func() {
 		close(i.finished)
 		<-i.over
+		stop()
 		cancel()
 	}
 }
 
 // Stopped reports whether the run was asked to finish.
-func (i *Interruption) Stopped() bool {
-	select {
-	case <-i.Stop:
-		return true
-	default:
-		return false
-	}
-}
+func (i *Interruption) Stopped() bool { return i.Stop.Err() != nil }
 
 // say writes a message, and does not wait long for it.
 func say(w io.Writer, text string) {

@@ -32,10 +32,12 @@ import (
 // for their texts: whoever waits for them while holding what the texts need waits
 // for ever.
 
-// Display shows a running study. Write may be called at any time; the other methods
+// Display shows running studies, one after the other. Write may be called at any time; the other methods
 // by one goroutine at a time.
 type Display struct {
-	w     io.Writer
+	w io.Writer
+	// Begun is called where a study begins; nil for nobody.
+	Begun func()
 	phase trial.Phase // the last one announced in plain lines
 	// measure is what points are compared by.
 	measure *page.Objective
@@ -58,7 +60,10 @@ func (d *Display) Write(p []byte) (int, error) {
 }
 
 func (d *Display) Begin(study studies.Study, past trial.Past, pool *space.Pool) {
-	d.measure = study.Environment.Objective
+	if d.Begun != nil {
+		d.Begun()
+	}
+	d.measure, d.phase, d.bar = study.Environment.Objective, "", nil
 	verb := "study"
 	if len(past.Trials) > 0 {
 		verb = "resuming study"

@@ -43,7 +43,8 @@ func (o *acrossOptions) runAcross(ctx context.Context, arguments []string) error
 	defer done()
 	interruption.Polite.Store(true)
 	measured := o.measured
-	measured.Tools, measured.Begin, measured.Stop = o.Tools(), console.NewDisplay(o.Stderr).Across, interruption.Stop
+	measured.Tools, measured.Stop = o.Tools(), interruption.Stop.Done()
+	measured.Begin = console.NewDisplay(o.Stderr).Across
 	if err = across.Run(ctx, store, study.ID, measured); err != nil {
 		return err
 	}

@@ -94,10 +94,10 @@ func (o *askOptions) runAsk(ctx context.Context) error {
 	summary, err := tune.Run(ctx, tune.Options{
 		Study: studies.Options{Definition: o.Definition, Goals: o.Goals},
 		Given: o.given, Kernel: o.file, Resume: o.resume, Database: o.Database(), Version: console.Version(),
-		Tools: o.Tools(), Stop: interruption.Stop, OrderSeed: o.Order(), Place: o.Place,
+		Tools: o.Tools(), Stop: interruption.Stop.Done(), OrderSeed: o.Order(), Place: o.Place,
 		Observer: askedBefore{to: o.Stderr, interruption: interruption},
 		Loop: func(ctx context.Context, session *search.Session, store *studies.Store, study studies.Study) error {
-			return dialog.Run(ctx, o.Stdin, o.Stdout, interruption.Stop, dialog.Study{
+			return dialog.Run(ctx, o.Stdin, o.Stdout, interruption.Stop.Done(), dialog.Study{
 				Session: session,
 				Summary: func(ctx context.Context) (*report.Summary, error) { return report.Read(ctx, store, study.ID) },
 				Report: func(ctx context.Context) (*report.Summary, string, error) {

@@ -85,7 +85,7 @@ func (o *dispatchOptions) runDispatch(ctx context.Context, arguments []string) e
 	defer done()
 	interruption.Polite.Store(true)
 	d := o.plan
-	d.Kernel, d.Backend, d.Workloads, d.Tools, d.Stop = name, o.Backend, workloads, o.Tools(), interruption.Stop
+	d.Kernel, d.Backend, d.Workloads, d.Tools, d.Stop = name, o.Backend, workloads, o.Tools(), interruption.Stop.Done()
 	d.Begin = func(w kernels.Workload, candidates int) {
 		fmt.Fprintf(o.Stderr, "measuring %d candidates on workload %s (%s)\n", candidates, escape.Line(w.Name),
 			escape.Line(w.Dims.String()))

@@ -13,8 +13,6 @@ import (
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/sampler"
-	"pawl/search/trial"
-	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/report"
 	"pawl/studies/tune"
@@ -141,13 +139,15 @@ func (o *tuneOptions) orderSeed() uint64 {
 }
 
 func (o *tuneOptions) runTune(ctx context.Context) error {
-	shown := &latestDisplay{}
-	ctx, interruption, done := o.Interruptible(ctx, shown, "the same command with --resume")
+	display := console.NewDisplay(o.Stderr)
+	ctx, interruption, done := o.Interruptible(ctx, display, "the same command with --resume")
 	defer done()
+	// From the beginning of a study on, nothing is lost.
+	display.Begun = func() { interruption.Polite.Store(true) }
 	if tune.SeveralWorkloads(o.Workload) && o.Backend != tune.Replay {
-		return o.tuneWorkloads(ctx, shown, interruption)
+		return o.tuneWorkloads(ctx, display, interruption)
 	}
-	_, err := o.tuneOne(ctx, shown, interruption)
+	_, err := o.tuneOne(ctx, display, interruption)
 	return err
 }
 
@@ -164,10 +164,8 @@ func (o *tuneOptions) onFarm(database string) (*tune.Farm, error) {
 }
 
 // tuneOne tunes one workload, and prints what came of it.
-func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
+func (o *tuneOptions) tuneOne(ctx context.Context, display *console.Display,
 	interruption *console.Interruption) (report.Verdict, error) {
-	display := console.NewDisplay(o.Stderr)
-	shown.Store(display)
 	database := o.Database()
 	asked := o.asked
 	var err error
@@ -176,7 +174,7 @@ func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
 	}
 	asked.Study.Definition, asked.OrderSeed, asked.Version = o.Definition, o.orderSeed(), console.Version()
 	asked.Database, asked.Tools, asked.Place, asked.BenchTime = database, o.Tools(), o.Place, o.BenchTime
-	asked.Stop, asked.Observer = interruption.Stop, politeDisplay{display, interruption}
+	asked.Stop, asked.Observer = interruption.Stop.Done(), display
 	summary, err := tune.Run(ctx, asked)
 	if err != nil {
 		return "", err
@@ -190,7 +188,7 @@ func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
 	store.Place = o.Place
 	var standing studies.Standing
 	if o.gate && !interruption.Stopped() {
-		if standing, err = o.gateTuned(ctx, store, summary.Study.ID, interruption.Stop); err != nil {
+		if standing, err = o.gateTuned(ctx, interruption.Stop, store, summary.Study.ID); err != nil {
 			return "", err
 		}
 	}
@@ -208,33 +206,16 @@ func (o *tuneOptions) tuneOne(ctx context.Context, shown *latestDisplay,
 	return summary.Advice.Verdict, nil
 }
 
-// politeDisplay shows a study, which from its beginning on can be interrupted without loss.
-type politeDisplay struct {
-	*console.Display
-	interruption *console.Interruption
-}
-
-func (d politeDisplay) Begin(study studies.Study, past trial.Past, pool *space.Pool) {
-	d.interruption.Polite.Store(true)
-	d.Display.Begin(study, past, pool)
-}
-
 // gateTuned compares the winner of a study that has just ended with the baseline. The pages
 // are written before it, so that they are there in any case.
-func (o *tuneOptions) gateTuned(ctx context.Context, store *studies.Store, study int64,
-	stop <-chan struct{}) (studies.Standing, error) {
+func (o *tuneOptions) gateTuned(ctx, stop context.Context, store *studies.Store,
+	study int64) (studies.Standing, error) {
 	if _, _, err := report.Publish(context.WithoutCancel(ctx), store, o.Out, study); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	defer context.AfterFunc(stop, cancel)()
 	fmt.Fprintln(o.Stderr, "comparing the winner with the baseline: interleaved, in fresh processes")
 	gated := o.GateFlags
 	gated.Study = study

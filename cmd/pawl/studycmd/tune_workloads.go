@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"pawl/cmd/pawl/console"
@@ -16,21 +15,9 @@ import (
 	"pawl/studies/tune"
 )
 
-// latestDisplay passes messages on to the display of the study that runs.
-type latestDisplay struct {
-	atomic.Pointer[console.Display]
-}
-
-func (l *latestDisplay) Write(p []byte) (int, error) {
-	if d := l.Load(); d != nil {
-		return d.Write(p)
-	}
-	return len(p), nil // nothing runs yet
-}
-
 // tuneWorkloads tunes several workloads of a kernel, one after the other, each in a study of its
 // own. What goes wrong with one does not keep the others from being tuned.
-func (o *tuneOptions) tuneWorkloads(ctx context.Context, shown *latestDisplay,
+func (o *tuneOptions) tuneWorkloads(ctx context.Context, display *console.Display,
 	interruption *console.Interruption) error {
 	names, err := tune.Workloads(ctx, o.Tools(), o.asked.Kernel, o.Backend, o.Workload)
 	if err != nil {
@@ -45,7 +32,7 @@ func (o *tuneOptions) tuneWorkloads(ctx context.Context, shown *latestDisplay,
 	for _, name := range names {
 		each := *o
 		each.Workload, each.asked.Study.Budget = name, budget
-		verdict, err := each.tuneOne(ctx, shown, interruption)
+		verdict, err := each.tuneOne(ctx, display, interruption)
 		var result console.Answer
 		switch {
 		case errors.As(err, new(*devices.ArgumentError)):
