@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -59,9 +60,7 @@ func Start(t testing.TB) *Server {
 // another system than Linux, the test is skipped.
 func StartOnSmallDisk(t testing.TB, megabytes int) *Server {
 	t.Helper()
-	mount := exec.Command("/bin/sh", "-c", `mount --make-rprivate / && mount -t tmpfs -o size=1m none "$1"`, "sh",
-		t.TempDir())
-	mount.SysProcAttr = ownMounts()
+	mount := exec.Command("unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=1m", "none", t.TempDir())
 	if output, err := mount.CombinedOutput(); err != nil {
 		t.Skipf("no small disk can be mounted: %v: %s", err, output)
 	}
@@ -98,7 +97,7 @@ func (s *Server) url(database string) string {
 	u := url.URL{
 		Scheme:   "postgres",
 		User:     url.UserPassword(administrator, Password),
-		Host:     s.address,
+		Host:     fmt.Sprintf("127.0.0.1:%d", s.port),
 		Path:     database,
 		RawQuery: "sslmode=disable",
 	}

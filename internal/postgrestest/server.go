@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -25,8 +26,10 @@ var errNotInstalled = errors.New("no PostgreSQL is installed (initdb and postgre
 // Server is a running server. Its data are not flushed to the disk: a killed process loses
 // nothing by that, only a machine that loses its power would.
 type Server struct {
-	folder, address, programs string
-	credential                *syscall.Credential
+	folder, programs string
+	port             int
+	// as begins the line of a program that the server's user runs; empty for this process's own user.
+	as []string
 	// disk is the size of the disk that databases are on, in megabytes; 0 for the machine's own.
 	disk    int
 	command *exec.Cmd
@@ -40,10 +43,9 @@ type Server struct {
 const watcher = `"$1/postgres" -D "$2/data" -F -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c port="$3" &
 if read -r line; then kill -QUIT $!; wait; else kill -INT $!; wait; cd / && rm -rf "$2"; fi`
 
-// onSmallDisk runs the watcher where a small disk is mounted that nobody else sees; its size and the
-// server's user follow the watcher's own arguments.
-const onSmallDisk = `mkdir -p "$2/disk" && mount --make-rprivate / && mount -t tmpfs -o "size=$4m,uid=$5,gid=$6,mode=700" none "$2/disk" &&
-exec setpriv --reuid "$5" --regid "$6" --clear-groups /bin/sh -c "$7" sh "$1" "$2" "$3"`
+// onSmallDisk runs a program where a disk of so many megabytes is mounted that nobody else sees.
+const onSmallDisk = `mkdir -p disk && mount -t tmpfs -o "size=$1m" none "$PWD/disk" && chown --reference=. disk &&
+shift && exec "$@"`
 
 func start(disk int) (*Server, error) {
 	programs, err := installed()
@@ -51,20 +53,17 @@ func start(disk int) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{programs: programs, disk: disk}
-	if s.credential, err = unprivileged(); err != nil {
-		return nil, err
-	}
 	if s.folder, err = os.MkdirTemp("", "pawl-postgres-"); err != nil {
 		return nil, err
 	}
-	if err := s.initialize(); err != nil {
+	if err := errors.Join(s.leaveRoot(), s.initialize()); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.folder))
 	}
 	for range 3 { // another process may take the port that was free
 		if err = s.launch(); err == nil {
 			return s, nil
 		}
-		s.address = ""
+		s.port = 0
 	}
 	return nil, errors.Join(err, os.RemoveAll(s.folder))
 }
@@ -83,80 +82,69 @@ func installed() (string, error) {
 	return filepath.Dir(found[len(found)-1]), nil
 }
 
-// unprivileged returns who runs the server where this process is root, as which PostgreSQL
-// refuses to run; nil for this process's own user.
-func unprivileged() (*syscall.Credential, error) {
+// leaveRoot gives the folder to another user, who runs the server, where this process is root:
+// as that PostgreSQL refuses to run.
+func (s *Server) leaveRoot() error {
 	if os.Geteuid() != 0 {
-		return nil, nil
+		return nil
 	}
 	account, err := user.Lookup("postgres")
 	if err != nil {
 		account, err = user.Lookup("nobody")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root, and there is nobody else: %w", err)
+		return fmt.Errorf("PostgreSQL does not run as root, and there is nobody else: %w", err)
 	}
-	uid, err := strconv.ParseUint(account.Uid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	gid, err := strconv.ParseUint(account.Gid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	s.as = []string{"setpriv", "--reuid", account.Uid, "--regid", account.Gid, "--clear-groups"}
+	return exec.Command("chown", account.Uid+":"+account.Gid, s.folder).Run()
 }
 
 // initialize makes an empty cluster that wants a password from everybody.
 func (s *Server) initialize() error {
-	if s.credential != nil {
-		if err := os.Chown(s.folder, int(s.credential.Uid), int(s.credential.Gid)); err != nil {
-			return err
-		}
-	}
 	secret := filepath.Join(s.folder, "password")
 	if err := os.WriteFile(secret, []byte(Password), 0o644); err != nil {
 		return err
 	}
-	initdb := s.program(filepath.Join(s.programs, "initdb"), "-D", filepath.Join(s.folder, "data"), "-U", administrator,
-		"--pwfile", secret, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync",
-		"--no-instructions")
+	initdb := s.program(s.as, filepath.Join(s.programs, "initdb"), "-D", filepath.Join(s.folder, "data"),
+		"-U", administrator, "--pwfile", secret, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C",
+		"--no-sync", "--no-instructions")
 	if output, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, output)
 	}
 	return nil
 }
 
-// program runs as the server's user, out of reach of a signal to the group of the test.
-func (s *Server) program(name string, arguments ...string) *exec.Cmd {
-	command := exec.Command(name, arguments...)
+// program runs by the words of as, out of reach of a signal to the group of the test.
+func (s *Server) program(as []string, line ...string) *exec.Cmd {
+	line = slices.Concat(as, line)
+	command := exec.Command(line[0], line[1:]...)
 	command.Dir = s.folder
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: s.credential, Setpgid: true}
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return command
 }
 
 // launch starts the server and waits until it answers.
 func (s *Server) launch() error {
-	if s.address == "" {
+	if s.port == 0 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
 		}
-		s.address = listener.Addr().String()
+		s.port = listener.Addr().(*net.TCPAddr).Port
 		if err := listener.Close(); err != nil {
 			return err
 		}
-	}
-	_, port, err := net.SplitHostPort(s.address)
-	if err != nil {
-		return err
 	}
 	log, err := os.OpenFile(filepath.Join(s.folder, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	s.command = s.watch(port)
+	as := s.as
+	if s.disk > 0 {
+		as = slices.Concat([]string{"unshare", "--mount", "/bin/sh", "-c", onSmallDisk, "sh", strconv.Itoa(s.disk)}, as)
+	}
+	s.command = s.program(as, "/bin/sh", "-c", watcher, "sh", s.programs, s.folder, strconv.Itoa(s.port))
 	s.command.Stdout, s.command.Stderr = log, log
 	if s.watched, err = s.command.StdinPipe(); err != nil {
 		return err
@@ -169,17 +157,6 @@ func (s *Server) launch() error {
 		return errors.Join(fmt.Errorf("PostgreSQL does not start: %w: %s", err, text), s.halt())
 	}
 	return nil
-}
-
-func (s *Server) watch(port string) *exec.Cmd {
-	if s.disk == 0 {
-		return s.program("/bin/sh", "-c", watcher, "sh", s.programs, s.folder, port)
-	}
-	command := exec.Command("/bin/sh", "-c", onSmallDisk, "sh", s.programs, s.folder, port,
-		strconv.Itoa(s.disk), strconv.Itoa(int(s.credential.Uid)), strconv.Itoa(int(s.credential.Gid)), watcher)
-	command.Dir = "/"
-	command.SysProcAttr = ownMounts()
-	return command
 }
 
 // answers waits for the server, which takes a third of a second on an idle machine.
