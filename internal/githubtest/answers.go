@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pawl/internal/collect"
 	"pawl/internal/git"
 )
 
@@ -75,28 +76,14 @@ func (s *Server) user(c *call) (any, *refusal) {
 func userJSON(login string) map[string]any { return map[string]any{"login": login} }
 
 func (s *Server) listComments(c *call) (any, *refusal) {
-	p, refused := s.pull(c)
-	if refused != nil {
-		return nil, refused
-	}
-	var found []any
-	for _, comment := range s.comments {
-		if comment.Pull == p.Number {
-			found = append(found, commentJSON(comment))
-		}
-	}
-	return s.page(c, found), nil
+	return s.page(c, collect.Each(s.commentsOn(c.pull.Number), commentJSON)), nil
 }
 
 func (s *Server) createComment(c *call) (any, *refusal) {
-	p, refused := s.pull(c)
-	if refused == nil {
-		refused = c.checkBody()
-	}
-	if refused != nil {
+	if refused := c.checkBody(); refused != nil {
 		return nil, refused
 	}
-	return commentJSON(s.comment(p.Number, c.token.Login, c.text("body"))), nil
+	return commentJSON(s.comment(c.pull.Number, c.token.Login, c.text("body"))), nil
 }
 
 func (s *Server) editComment(c *call) (any, *refusal) {
@@ -119,14 +106,12 @@ func commentJSON(comment *Comment) any {
 func (s *Server) listPulls(c *call) (any, *refusal) {
 	owner, _, _ := strings.Cut(s.Repository, "/")
 	head := c.URL.Query().Get("head")
-	var found []any
-	for _, p := range slices.Backward(s.pulls) { // the newest first
+	found := collect.Where(s.pulls, func(p *Pull) bool {
 		// GitHub ignores a head that does not name its owner.
-		if p.State == "open" && (!strings.Contains(head, ":") || head == owner+":"+p.Branch) {
-			found = append(found, pullJSON(p))
-		}
-	}
-	return s.page(c, found), nil
+		return p.State == "open" && (!strings.Contains(head, ":") || head == owner+":"+p.Branch)
+	})
+	slices.Reverse(found) // the newest first
+	return s.page(c, collect.Each(found, pullJSON)), nil
 }
 
 func (s *Server) createPull(c *call) (any, *refusal) {
@@ -174,17 +159,11 @@ func (s *Server) refusesPull(p *Pull) string {
 }
 
 func (s *Server) editPull(c *call) (any, *refusal) {
-	p, refused := s.pull(c)
-	if refused == nil {
-		refused = c.checkBody()
-	}
-	if refused != nil {
+	if refused := c.checkBody(); refused != nil {
 		return nil, refused
 	}
-	if p.Body = c.text("body"); c.text("title") != "" {
-		p.Title = c.text("title")
-	}
-	p.State = cmp.Or(c.text("state"), p.State)
+	p := c.pull
+	p.Body, p.Title, p.State = c.text("body"), cmp.Or(c.text("title"), p.Title), cmp.Or(c.text("state"), p.State)
 	p.Edits++
 	return pullJSON(p), nil
 }
@@ -194,15 +173,6 @@ func pullJSON(p *Pull) any {
 		"number": p.Number, "title": p.Title, "body": p.Body, "state": p.State, "draft": p.Draft, "user": userJSON(p.Author),
 		"head": map[string]any{"ref": p.Branch}, "base": map[string]any{"ref": p.Base},
 	}
-}
-
-// pull returns the one that the path names.
-func (s *Server) pull(c *call) (*Pull, *refusal) {
-	number, err := strconv.Atoi(c.PathValue("number"))
-	if err != nil || number < 1 || number > len(s.pulls) {
-		return nil, notFound
-	}
-	return s.pulls[number-1], nil
 }
 
 // checkBody refuses what is no text, or too long a one.
@@ -219,11 +189,8 @@ func (c *call) checkBody() *refusal {
 // page returns the part of a list that was asked for, and says whether there is more.
 func (s *Server) page(c *call, all []any) []any {
 	number := func(name string, otherwise int) int {
-		n, err := strconv.Atoi(c.URL.Query().Get(name))
-		if err != nil || n < 1 {
-			return otherwise
-		}
-		return n
+		n, _ := strconv.Atoi(c.URL.Query().Get(name))
+		return cmp.Or(max(n, 0), otherwise)
 	}
 	size, at := min(number("per_page", 30), 100), number("page", 1)
 	if at*size < len(all) {

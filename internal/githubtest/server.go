@@ -8,10 +8,14 @@ package githubtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
+
+	"pawl/internal/collect"
 )
 
 // Server is GitHub with one repository.
@@ -99,11 +103,7 @@ func (s *Server) AddPull(author, branch, base, title string) int {
 func (s *Server) ClosePull(number int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.pulls {
-		if p.Number == number {
-			p.State = "closed"
-		}
-	}
+	s.pulls[number-1].State = "closed"
 }
 
 // AddComment writes a comment as a person does on the site.
@@ -117,13 +117,11 @@ func (s *Server) AddComment(pull int, author, body string) {
 func (s *Server) Comments(pull int) []Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []Comment
-	for _, c := range s.comments {
-		if c.Pull == pull {
-			found = append(found, *c)
-		}
-	}
-	return found
+	return collect.Each(s.commentsOn(pull), func(c *Comment) Comment { return *c })
+}
+
+func (s *Server) commentsOn(pull int) []*Comment {
+	return collect.Where(s.comments, func(c *Comment) bool { return c.Pull == pull })
 }
 
 // Check returns the conclusion of a commit's check, empty where it has none.
@@ -137,18 +135,14 @@ func (s *Server) Check(name, commit string) string {
 func (s *Server) Pulls() []Pull {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []Pull
-	for _, p := range s.pulls {
-		found = append(found, *p)
-	}
-	return found
+	return collect.Each(s.pulls, func(p *Pull) Pull { return *p })
 }
 
 // Requests returns every request that arrived, as "GET /user".
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.requests...)
+	return slices.Clone(s.requests)
 }
 
 func (s *Server) add(p *Pull) int {
@@ -169,6 +163,7 @@ type call struct {
 	*http.Request
 	w     http.ResponseWriter
 	token Token
+	pull  *Pull // that the path names
 	body  map[string]any
 }
 
@@ -228,7 +223,7 @@ func (s *Server) serve(c *call, to route) {
 	}
 }
 
-// permitted finds the token of a request and what it may do.
+// permitted finds the token of a request, what it may do, and the pull request that is named.
 func (s *Server) permitted(c *call, needs []string) *refusal {
 	secret, isBearer := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
 	token, known := s.tokens[secret]
@@ -240,15 +235,18 @@ func (s *Server) permitted(c *call, needs []string) *refusal {
 	if owner != "" && (!strings.EqualFold(owner+"/"+name, s.Repository) || len(token.Permissions) == 0) {
 		return notFound
 	}
-	for _, need := range needs {
+	has := func(need string) bool {
 		name, level, _ := strings.Cut(need, "=")
-		if has := token.Permissions[name]; has == "write" || has == level {
-			return nil
-		}
+		return token.Permissions[name] == "write" || token.Permissions[name] == level
 	}
-	if len(needs) > 0 {
+	if len(needs) > 0 && !slices.ContainsFunc(needs, has) {
 		c.w.Header().Set("X-Accepted-GitHub-Permissions", strings.Join(needs, "; "))
 		return noAccess
+	}
+	number := c.PathValue("number")
+	named, found := collect.First(s.pulls, func(p *Pull) bool { return fmt.Sprint(p.Number) == number })
+	if c.pull = named; number != "" && !found {
+		return notFound
 	}
 	return nil
 }
