@@ -12,9 +12,6 @@ type Bars struct {
 	Name, Text string
 	X          Axis
 	Rows       []Bar
-	// Marks are values with a dashed line, MarkName what that means.
-	Marks    []float64
-	MarkName string
 }
 
 // Bar is a bar between two values, an interval as a whisker, or both.
@@ -45,9 +42,6 @@ func (b Bars) Picture() Picture {
 	x := func(value float64) float64 { return pixel(barsWidth * b.X.share(value)) }
 	fmt.Fprintf(&out, "<g transform=\"translate(%g 0)\">\n", barsLeft)
 	b.X.below(&out, barsWidth, height)
-	for _, at := range b.Marks {
-		mark(&out, x(at), height, "currentColor", b.MarkName)
-	}
 	for i, row := range b.Rows {
 		top := barRow * float64(i)
 		value := fit(row.Value, barsWidth*0.6)

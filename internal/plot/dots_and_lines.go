@@ -4,22 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
 	"pawl/internal/collect"
 )
 
-// Plot is a picture of panels.
+// Plot is a picture of panels, one below the other.
 type Plot struct {
 	// Name says what it is, Text what it shows, to those who do not see it.
 	Name, Text string
 	// Width and Height are those of a panel's inside, in pixels; 0 means 320 and 200.
 	Width, Height float64
-	// Columns is how many panels stand side by side; 0 means 1.
-	Columns int
-	Panels  []Panel
+	Panels        []Panel
 }
 
 // Panel is a pair of axes and what is drawn between them.
@@ -69,18 +66,15 @@ func (p Plot) Picture() Picture {
 	p.Width = cmp.Or(p.Width, 320)
 	p.Height = cmp.Or(p.Height, 200)
 	var out strings.Builder
-	columns := min(max(p.Columns, 1), max(len(p.Panels), 1))
-	width := float64(columns) * (plotLeft + p.Width + plotRight)
-	top := p.legend(&out, width)
-	rows := math.Ceil(float64(len(p.Panels)) / float64(columns))
-	high := p.above() + p.Height + plotBottom
-	for i, panel := range p.Panels {
-		fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", plotLeft+float64(i%columns)*(plotLeft+p.Width+plotRight),
-			top+float64(i/columns)*high+p.above())
+	width := plotLeft + p.Width + plotRight
+	bottom := p.legend(&out, width)
+	for _, panel := range p.Panels {
+		fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", plotLeft, bottom+p.above())
 		panel.draw(&out, p.Width, p.Height)
 		out.WriteString("</g>\n")
+		bottom += p.above() + p.Height + plotBottom
 	}
-	return Picture{Name: p.Name, Text: p.Text, Width: width, Height: top + rows*high, body: out.String()}
+	return Picture{Name: p.Name, Text: p.Text, Width: width, Height: bottom, body: out.String()}
 }
 
 // above is the room above a panel: a title has a line of its own above the axis' name.
@@ -131,7 +125,8 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 	p.Y.beside(out, width, height)
 	p.X.below(out, width, height)
 	for _, at := range p.Marks {
-		mark(out, x(at), height, Bad, p.MarkName)
+		fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" "+
+			"stroke-dasharray=\"4 3\"><title>%[4]s</title></line>\n", x(at), height, Bad, text(p.MarkName))
 	}
 	for _, s := range p.Series {
 		if len(s.Band) > 0 {

@@ -64,16 +64,15 @@ func TestPlot(t *testing.T) {
 	}
 	svg := wellFormed(t,
 		Plot{
-			Name:    "times",
-			Text:    "It falls.",
-			Width:   200,
-			Height:  100,
-			Columns: 2,
-			Panels:  []Panel{panel, panel, panel},
+			Name:   "times",
+			Text:   "It falls.",
+			Width:  200,
+			Height: 100,
+			Panels: []Panel{panel, panel},
 		}.Picture())
 	wants(t, svg,
-		// Two columns of 64 + 200 + 16; two rows of 28 + 100 + 42 below a legend of 24.
-		`viewBox="0 0 560 364"`, `translate(64 52)`, `translate(344 52)`, `translate(64 222)`,
+		// 64 + 200 + 16; two of 28 + 100 + 42 below a legend of 24.
+		`viewBox="0 0 280 364"`, `translate(64 52)`, `translate(64 222)`,
 		`points="0,100 100,50 200,0"`, `points="0,100 200,0" fill`, // half a decade below the scale lies on it
 		`<text x="-6" y="54.5" text-anchor="end">10 ms</text>`, `<line x1="100" x2="100" y1="0" y2="100" stroke="#d55e00"`,
 		`<a href="/studies/1/trials/2" tabindex="-1"><circle cx="200" cy="100" r="3" fill="red"/><title>a &amp; b</title></a>`,
@@ -100,11 +99,9 @@ func TestTextFromOutsideStaysText(t *testing.T) {
 			}},
 		}.Picture(),
 		"bars": Bars{
-			Name:     evil,
-			X:        Axis{Name: evil, High: 1},
-			Marks:    []float64{1},
-			MarkName: evil,
-			Rows:     []Bar{{Label: evil, Value: evil, Title: evil, Href: evil}},
+			Name: evil,
+			X:    Axis{Name: evil, High: 1},
+			Rows: []Bar{{Label: evil, Value: evil, Title: evil, Href: evil}},
 		}.Picture(),
 		"heat": Heat{
 			Name:    evil,

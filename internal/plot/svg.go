@@ -119,9 +119,4 @@ func label(out *strings.Builder, x, y float64, anchor, s string, more ...string)
 		strings.Join(append([]string{""}, more...), " "), text(s))
 }
 
-func mark(out *strings.Builder, x, height float64, color, title string) {
-	fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" "+
-		"stroke-dasharray=\"4 3\"><title>%[4]s</title></line>\n", x, height, color, text(title))
-}
-
 const grid = "stroke=\"#888888\" stroke-opacity=\"0.35\""
