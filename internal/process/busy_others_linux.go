@@ -35,26 +35,20 @@ func readUsage() (t usage, known bool) {
 	t.programs = map[program]uint64{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
-		if content, err := os.ReadFile(file); err == nil {
-			t.addProgram(string(content))
-		}
+		t.addProgram(file)
 	}
 	return t, t.cores > 0
 }
 
-// addProgram adds what a line of /proc/PID/stat says.
-func (t *usage) addProgram(stat string) {
-	begin, end := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')') // a name may have both
-	if begin < 0 || end < begin {
-		return
-	}
-	process, err := strconv.Atoi(strings.TrimSpace(stat[:begin]))
-	fields := strings.Fields(stat[end+1:])
+// addProgram adds what a file /proc/PID/stat says.
+func (t *usage) addProgram(file string) {
+	process, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+	name, fields := stat(file)
 	const kernelThreads = "2" // their parent
-	if err != nil || process == os.Getpid() || len(fields) < 13 || fields[1] == kernelThreads {
+	if err != nil || process == os.Getpid() || len(fields) <= lastTimeField || fields[1] == kernelThreads {
 		return
 	}
-	user, _ := strconv.ParseUint(fields[11], 10, 64)
-	system, _ := strconv.ParseUint(fields[12], 10, 64)
-	t.programs[program{process, stat[begin+1 : end]}] = user + system
+	user, _ := strconv.ParseUint(fields[firstTimeField], 10, 64)
+	system, _ := strconv.ParseUint(fields[firstTimeField+1], 10, 64)
+	t.programs[program{process, name}] = user + system
 }

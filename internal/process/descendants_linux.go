@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -176,12 +177,12 @@ const (
 func groupTime(group int) (used time.Duration, known bool) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range paths {
-		fields := stat(path)
-		if len(fields) <= lastTimeField || string(fields[groupField]) != strconv.Itoa(group) {
+		_, fields := stat(path)
+		if len(fields) <= lastTimeField || fields[groupField] != strconv.Itoa(group) {
 			continue
 		}
 		for _, field := range fields[firstTimeField : lastTimeField+1] {
-			count, _ := strconv.ParseInt(string(field), 10, 64)
+			count, _ := strconv.ParseInt(field, 10, 64)
 			used += time.Duration(count) * time.Second / ticks
 		}
 		known = true
@@ -191,16 +192,15 @@ func groupTime(group int) (used time.Duration, known bool) {
 
 // isZombie reports whether a child has ended that nobody has waited for yet.
 func isZombie(pid int) bool {
-	fields := stat(fmt.Sprintf("/proc/%d/stat", pid))
-	return len(fields) == 0 || string(fields[0]) == "Z" || string(fields[0]) == "X"
+	_, fields := stat(fmt.Sprintf("/proc/%d/stat", pid))
+	return len(fields) == 0 || fields[0] == "Z" || fields[0] == "X"
 }
 
-// stat returns what a file /proc/PID/stat says behind the process's name, which is in brackets
-// and may hold any character; nothing where the process is gone.
-func stat(path string) [][]byte {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	return bytes.Fields(content[bytes.LastIndexByte(content, ')')+1:])
+// stat returns the process's name in a file /proc/PID/stat, which is in brackets and may hold any
+// character, and what comes behind it; nothing where the process is gone.
+func stat(path string) (name string, fields []string) {
+	content, _ := os.ReadFile(path)
+	_, behind, _ := strings.Cut(string(content), "(")
+	end := max(strings.LastIndexByte(behind, ')'), 0)
+	return behind[:end], strings.Fields(strings.TrimPrefix(behind[end:], ")"))
 }
