@@ -88,15 +88,7 @@ func Cell(markdown string) string {
 // Fence returns text as a block of code for Markdown, in a language. Lines stay;
 // the fence is longer than any that the text holds.
 func Fence(language, text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		parts := strings.Split(line, "\t")
-		for j, part := range parts {
-			parts[j] = unhide(part)
-		}
-		lines[i] = strings.Join(parts, "\t")
-	}
-	text = strings.Join(lines, "\n") // what is taken out may have kept backticks apart
+	text = unhide(text) // what is taken out may have kept backticks apart
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	return fence + language + "\n" + text + "\n" + fence
 }
@@ -105,7 +97,7 @@ func Fence(language, text string) string {
 // escape sequence of a character would be another word.
 func unhide(text string) string {
 	return strings.Map(func(r rune) rune {
-		if hidden(r) {
+		if hidden(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"pawl/internal/collect"
 )
 
 // Line returns text as one line for a terminal or a log: what would move the
@@ -57,11 +59,7 @@ func hidden(r rune) bool {
 func Lines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		parts := strings.Split(strings.TrimSuffix(line, "\r"), "\t")
-		for j, part := range parts {
-			parts[j] = Line(part)
-		}
-		lines[i] = strings.Join(parts, "\t")
+		lines[i] = strings.Join(collect.Each(strings.Split(strings.TrimSuffix(line, "\r"), "\t"), Line), "\t")
 		if rest := strings.TrimLeftFunc(lines[i], unicode.IsSpace); strings.HasPrefix(rest, "::") {
 			lines[i] = lines[i][:len(lines[i])-len(rest)] + `\` + rest
 		}
