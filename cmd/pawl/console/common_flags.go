@@ -26,8 +26,10 @@ type Common struct {
 	studies.Definition
 	studies.Place
 	At, Cache string
-	JSON      bool
-	OrderSeed uint64
+	// Architecture is that of a GPU that need not be here; empty for this machine's own.
+	Architecture string
+	JSON         bool
+	OrderSeed    uint64
 }
 
 // In returns what a command begins with.
@@ -65,7 +67,9 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 		"cache":           TextOr("cache", &o.Cache, "pawl in the user's cache folder", "the `FOLDER` of compiled kernels"),
 		"run-timeout":     Time("run-timeout", &o.RunTimeout, 10*time.Second, "how long one run of a kernel may take"),
 		"compile-timeout": Time("compile-timeout", &o.CompileTimeout, time.Minute, "how long one compilation may take"),
-		"json":            Switch("json", &o.JSON, "print the result as JSON on standard output"),
+		"arch": TextOr("arch", &o.Architecture, "that of this machine's GPU",
+			"compile for CUDA devices of this `ARCHITECTURE`, such as sm_90"),
+		"json": Switch("json", &o.JSON, "print the result as JSON on standard output"),
 	}
 	return collect.Each(names, func(name string) cli.Flag { return all[name] })
 }
@@ -80,7 +84,8 @@ func (o *Common) Machine() *devices.Machine { return devices.Here(o.Tools()) }
 
 func (o *Common) Tools() devices.Tools {
 	return devices.Tools{
-		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout, Getenv: o.Getenv, Notice: o.Notice,
+		Compiler: o.Compiler, Architecture: o.Architecture, Cache: o.Cache, CompileTimeout: o.CompileTimeout,
+		Getenv: o.Getenv, Notice: o.Notice,
 	}
 }
 

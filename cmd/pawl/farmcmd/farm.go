@@ -20,9 +20,7 @@ import (
 )
 
 // farmOptions are the flags of pawl farm's commands.
-type farmOptions struct {
-	console.Common
-}
+type farmOptions struct{ console.Common }
 
 // Command makes farms and looks at them.
 func Command(env console.Environment) *cli.Command {

@@ -10,18 +10,11 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/page"
 	"pawl/objective"
-	"pawl/objective/devices"
 	"pawl/objective/profile"
 )
 
-// buildOptions are the flags of pawl build.
-type buildOptions struct {
-	console.Common
-	architecture string
-}
-
 func BuildCommand(env console.Environment) *cli.Command {
-	o := buildOptions{Common: console.In(env)}
+	o := console.In(env)
 	return &cli.Command{
 		Name:      "build",
 		Usage:     "compile one point and say what the compiler knows about it",
@@ -31,22 +24,15 @@ func BuildCommand(env console.Environment) *cli.Command {
 				"and work per launch. With --arch neither GPU nor driver is needed.",
 			"pawl build attention --arch sm_90 --at BLOCK_M=128",
 			"0 done", "1 the point does not compile or cannot be launched", "3 internal or environment error", "64 usage"),
-		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json"),
-			architectureFlag(&o.architecture)),
-		Action: console.Action(o.runBuild),
+		Flags: o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json", "arch"),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			return build(ctx, &o, arguments)
+		}),
 	}
 }
 
-// architectureFlag lets CUDA compile where there is no GPU.
-func architectureFlag(to *string) cli.Flag {
-	return console.TextOr("arch", to, "that of this machine's GPU",
-		"compile for CUDA devices of this `ARCHITECTURE`, such as sm_90")
-}
-
-func (o *buildOptions) runBuild(ctx context.Context, arguments []string) error {
-	tools := o.Tools()
-	tools.Architecture = o.architecture
-	machine := devices.Here(tools)
+func build(ctx context.Context, o *console.Common, arguments []string) error {
+	machine := o.Machine()
 	t, err := o.Target(ctx, machine, arguments)
 	if err != nil {
 		return err

@@ -10,18 +10,11 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/objective"
-	"pawl/objective/devices"
 	"pawl/objective/preflight"
 )
 
-// checkOptions are the flags of pawl check.
-type checkOptions struct {
-	console.Common
-	architecture string
-}
-
 func CheckCommand(env console.Environment) *cli.Command {
-	o := checkOptions{Common: console.In(env)}
+	o := console.In(env)
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "try a kernel's manifest, source, reference and default before a search",
@@ -33,17 +26,16 @@ func CheckCommand(env console.Environment) *cli.Command {
 			"pawl check ./scale",
 			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error",
 			"64 usage"),
-		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout",
-			"json"),
-			architectureFlag(&o.architecture)),
-		Action: console.Action(o.runCheck),
+		Flags: o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout",
+			"json", "arch"),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			return check(ctx, &o, arguments)
+		}),
 	}
 }
 
-func (o *checkOptions) runCheck(ctx context.Context, arguments []string) error {
-	tools := o.Tools()
-	tools.Architecture = o.architecture
-	machine := devices.Here(tools)
+func check(ctx context.Context, o *console.Common, arguments []string) error {
+	machine := o.Machine()
 	t, err := o.Target(ctx, machine, arguments)
 	if err != nil {
 		return err
@@ -56,7 +48,7 @@ func (o *checkOptions) runCheck(ctx context.Context, arguments []string) error {
 	}
 	report, err := preflight.Run(ctx, machine, t, preflight.Options{
 		Options: objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout},
-		Unrun:   o.architecture != "",
+		Unrun:   o.Architecture != "",
 	}, show)
 	if err != nil {
 		return err
@@ -71,9 +63,9 @@ func (o *checkOptions) runCheck(ctx context.Context, arguments []string) error {
 	}
 	switch {
 	case o.JSON:
-	case o.architecture != "":
+	case o.Architecture != "":
 		fmt.Fprintf(o.Stdout, "\nIt compiles for %s. Nothing was run: results are checked where there is such a GPU.\n",
-			o.architecture)
+			o.Architecture)
 	default:
 		fmt.Fprintf(o.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
 	}

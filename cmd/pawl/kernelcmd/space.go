@@ -17,10 +17,8 @@ import (
 	"pawl/studies"
 )
 
-type spaceOptions struct{ console.Common }
-
 func SpaceCommand(env console.Environment) *cli.Command {
-	o := spaceOptions{console.In(env)}
+	o := console.In(env)
 	return &cli.Command{
 		Name:      "space",
 		Usage:     "show a kernel's parameters, constraints and number of points",
@@ -29,8 +27,10 @@ func SpaceCommand(env console.Environment) *cli.Command {
 			"Counts the valid points and says what each constraint and the machine's limits remove.",
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
-		Flags:  o.Flags("workload", "backend", "compiler", "json"),
-		Action: console.Action(o.showSpace),
+		Flags: o.Flags("workload", "backend", "compiler", "json"),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			return showSpace(ctx, &o, arguments)
+		}),
 	}
 }
 
@@ -44,7 +44,7 @@ type spaceReport struct {
 	Default     space.Point        `json:"default"`
 }
 
-func (o *spaceOptions) showSpace(ctx context.Context, arguments []string) error {
+func showSpace(ctx context.Context, o *console.Common, arguments []string) error {
 	tools := o.Tools()
 	tools.Absent = true // a space can be shown without the device
 	machine := devices.Here(tools)
