@@ -36,8 +36,9 @@ const leastToken = 16
 func newGuard(address, token string) (guard, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
-		return guard{},
-			&devices.ArgumentError{Err: &AddressError{address, "an address is a host and a port, such as 127.0.0.1:7295"}}
+		return guard{}, &devices.ArgumentError{
+			Err: cannotListen(address, "an address is a host and a port, such as 127.0.0.1:7295"),
+		}
 	}
 	g := guard{token: token, hosts: []string{"localhost", "127.0.0.1", "::1"}}
 	ip, err := netip.ParseAddr(host)
@@ -54,7 +55,7 @@ func newGuard(address, token string) (guard, error) {
 		g.hosts = append(g.hosts, host)
 	}
 	if g.token != "" && len(g.token) < leastToken || url.QueryEscape(g.token) != g.token {
-		return guard{}, &devices.ArgumentError{Err: &AddressError{address, "a token has at least 16 letters and digits"}}
+		return guard{}, &devices.ArgumentError{Err: cannotListen(address, "a token has at least 16 letters and digits")}
 	}
 	return g, nil
 }

@@ -60,14 +60,8 @@ type Server struct {
 // mostStreams bounds the live pages that are open at once.
 const mostStreams = 100
 
-// AddressError says that an address cannot be listened at.
-type AddressError struct {
-	Address string
-	Reason  string
-}
-
-func (e *AddressError) Error() string {
-	return fmt.Sprintf("cannot listen at %s: %s", e.Address, e.Reason)
+func cannotListen(address, reason string) error {
+	return fmt.Errorf("cannot listen at %s: %s", address, reason)
 }
 
 // Listen opens the address. Nothing is answered before Serve.
@@ -92,7 +86,7 @@ func Listen(o Options) (*Server, error) {
 		case errors.As(err, &dns):
 			reason = "no machine is called " + dns.Name
 		}
-		return nil, &AddressError{o.Address, reason}
+		return nil, cannotListen(o.Address, reason)
 	}
 	return &Server{
 		options:  o,
