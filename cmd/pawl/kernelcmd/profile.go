@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -22,13 +23,9 @@ import (
 	"pawl/studies/tune"
 )
 
-// profileOptions are the flags of pawl profile.
 type profileOptions struct {
 	console.Common
 	from, compare string
-
-	machine *devices.Machine
-	target  *devices.Target // loaded once
 }
 
 func ProfileCommand(env console.Environment) *cli.Command {
@@ -60,7 +57,7 @@ func ProfileCommand(env console.Environment) *cli.Command {
 func (o *profileOptions) runProfile(ctx context.Context, arguments []string) error {
 	ctx, done := o.Stoppable(ctx)
 	defer done()
-	o.machine = o.Machine()
+	machine := o.Machine()
 	wanted := []string{o.At}
 	switch {
 	case o.from != "" && (o.At != "" || o.compare != "" || len(arguments) > 0):
@@ -72,16 +69,27 @@ func (o *profileOptions) runProfile(ctx context.Context, arguments []string) err
 	case o.compare != "":
 		wanted, arguments = o.comparedNames(arguments)
 	}
+	target := sync.OnceValues(func() (devices.Target, error) {
+		t, err := o.Target(ctx, machine, arguments)
+		if errors.As(err, new(*devices.AbsentError)) {
+			err = devices.Nothingf("%w", err)
+		}
+		return t, err
+	})
 	points, profiles := make([]space.Point, len(wanted)), make([]*profile.Profile, len(wanted))
 	for i, name := range wanted { // all of them make sense before the first is run
+		if name == "default" {
+			name = ""
+		}
 		var err error
+		var t devices.Target
 		if profile.IsFile(name) {
 			profiles[i], err = profile.Read(ctx, o.Getenv, name)
 			if errors.As(err, new(*profile.FileError)) {
 				return console.Usage(err)
 			}
-		} else {
-			points[i], err = o.point(ctx, name, arguments)
+		} else if t, err = target(); err == nil {
+			points[i], err = t.Point(name)
 		}
 		if err != nil {
 			return err
@@ -91,8 +99,10 @@ func (o *profileOptions) runProfile(ctx context.Context, arguments []string) err
 		if profiles[i] != nil {
 			continue
 		}
-		var err error
-		profiles[i], err = o.get(ctx, points[i])
+		t, err := target()
+		if err == nil {
+			profiles[i], err = o.get(ctx, machine, t, points[i])
+		}
 		if ctx.Err() != nil {
 			return console.Answer(console.ExitInterrupted)
 		}
@@ -115,36 +125,10 @@ func (o *profileOptions) comparedNames(arguments []string) ([]string, []string) 
 	return []string{o.At, o.compare}, arguments
 }
 
-// load loads the kernel, once.
-func (o *profileOptions) load(ctx context.Context, arguments []string) error {
-	if o.target != nil {
-		return nil
-	}
-	t, err := o.Target(ctx, o.machine, arguments)
-	if errors.As(err, new(*devices.AbsentError)) {
-		return devices.Nothingf("%w", err)
-	}
-	if err != nil {
-		return err
-	}
-	o.target = &t
-	return nil
-}
-
-func (o *profileOptions) point(ctx context.Context, name string, arguments []string) (space.Point, error) {
-	if err := o.load(ctx, arguments); err != nil {
-		return space.Point{}, err
-	}
-	if name == "default" {
-		name = ""
-	}
-	return o.target.Point(name)
-}
-
-func (o *profileOptions) get(ctx context.Context, point space.Point) (*profile.Profile, error) {
-	t := *o.target
+func (o *profileOptions) get(ctx context.Context, machine *devices.Machine, t devices.Target,
+	point space.Point) (*profile.Profile, error) {
 	folder := tune.ProfileFolder(o.Out, t.Kernel.Name, t.Workload.Name)
-	made, failure, err := o.machine.Profile(ctx, t, point, profile.Options{
+	made, failure, err := machine.Profile(ctx, t, point, profile.Options{
 		Folder: folder, Seed: o.Seed, Caches: worker.Caches(o.Caches), RunTimeout: o.RunTimeout, Now: time.Now(),
 	})
 	switch {
