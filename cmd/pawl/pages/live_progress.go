@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -213,21 +212,20 @@ func (s *Server) watch(id int64) (w *watched, leave func()) {
 
 // update returns the live part of a page, and whether anything changed since a pulse.
 func (s *Server) update(ctx context.Context, id int64,
-	seen studies.Pulse) (fragment []byte, pulse studies.Pulse, err error) {
+	seen studies.Pulse) (fragment string, pulse studies.Pulse, err error) {
 	store, err := s.library.open(ctx)
 	if err != nil {
-		return nil, seen, err
+		return "", seen, err
 	}
 	w, leave := s.watch(id)
 	defer leave()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, err := w.refresh(ctx, store, id); err != nil || w.pulse == seen {
-		return nil, w.pulse, err
+		return "", w.pulse, err
 	}
-	var out bytes.Buffer
-	err = render(&out, "live", w.progress())
-	return out.Bytes(), w.pulse, err
+	fragment, err = render("live", w.progress())
+	return fragment, w.pulse, err
 }
 
 // events tells a page what changes while a study runs, as server-sent events: "update" has
@@ -241,21 +239,16 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
-	send := func(event string, data []byte) bool {
-		var out bytes.Buffer
-		fmt.Fprintf(&out, "event: %s\n", event)
-		for line := range strings.Lines(string(data)) {
-			fmt.Fprintf(&out, "data: %s\n", strings.TrimRight(line, "\n"))
-		}
-		out.WriteString("\n")
-		_, err := w.Write(out.Bytes())
+	send := func(event, data string) bool {
+		data = strings.ReplaceAll(strings.TrimSuffix(data, "\n"), "\n", "\ndata: ")
+		_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
 		return err == nil && control.Flush() == nil
 	}
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
 	default:
-		send("problem", []byte("Too many pages are live at once. Reload this one to see what is new."))
+		send("problem", "Too many pages are live at once. Reload this one to see what is new.")
 		return
 	}
 	_, leave := s.watch(id) // what was read stays, from one update to the next
@@ -266,7 +259,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	quiet := 0
 	for {
 		running, err := s.running(r.Context(), id)
-		var fragment []byte
+		var fragment string
 		if err == nil {
 			fragment, seen, err = s.update(r.Context(), id, seen)
 		}
@@ -275,19 +268,19 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		case r.Context().Err() != nil:
 			return
 		case err != nil:
-			send("problem", []byte(sentence(err)))
+			send("problem", sentence(err))
 			return
-		case fragment != nil:
+		case fragment != "":
 			if quiet = 0; !send("update", fragment) {
 				return
 			}
 		case quiet > 30: // a proxy closes what says nothing
-			if quiet = 0; !send("still", []byte("here")) {
+			if quiet = 0; !send("still", "here") {
 				return
 			}
 		}
 		if !running {
-			send("ended", []byte("reload"))
+			send("ended", "reload")
 			return
 		}
 		select {

@@ -122,7 +122,7 @@ func TestPhases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, string(live), "confirming the finalists in fresh processes, 8 of 10 rounds", `value="0.800"`)
+	wants(t, live, "confirming the finalists in fresh processes, 8 of 10 rounds", `value="0.800"`)
 	// A trial that the search abandoned is not being compiled.
 	if err := store.Recorder(id).Started(trial.Trial{Number: 20, Point: pointOf(t, 20)}); err != nil {
 		t.Fatal(err)
@@ -130,13 +130,13 @@ func TestPhases(t *testing.T) {
 	if live, _, err = s.update(t.Context(), id, studies.Pulse{}); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, string(live), "8 of 10 rounds", "<dt>compiling or measuring</dt><dd>nothing</dd>")
+	wants(t, live, "8 of 10 rounds", "<dt>compiling or measuring</dt><dd>nothing</dd>")
 	_, pulse, err := s.update(context.Background(), id, studies.Pulse{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, _, err := s.update(context.Background(), id, pulse)
-	if again != nil || err != nil {
+	if again != "" || err != nil {
 		t.Errorf("nothing is new: %v, %q", err, again)
 	}
 }
@@ -154,9 +154,9 @@ func TestLiveObjective(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants(t, string(live), "of a budget of 1m30s", "2 bytes</text>")
+	wants(t, live, "of a budget of 1m30s", "2 bytes</text>")
 	compared := mustGet(t, s, "/compare?study=1&study=2")
-	for name, shown := range map[string]string{"live": string(live), "compare": compared} {
+	for name, shown := range map[string]string{"live": live, "compare": compared} {
 		if strings.Contains(shown, " ms</text>") || !strings.Contains(shown, " bytes</text>") {
 			t.Errorf("%s shows a size as a time:\n%s", name, shown)
 		}

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -70,11 +69,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, make func(*http.
 	if err != nil {
 		made = s.failure(err)
 	}
-	var body bytes.Buffer
-	if err := render(&body, "layout", made); err != nil {
-		body.Reset()
+	body, err := render("layout", made)
+	if err != nil {
 		made = s.failure(err)
-		if err := render(&body, "layout", made); err != nil {
+		if body, err = render("layout", made); err != nil {
 			http.Error(w, "The page could not be made.", http.StatusInternalServerError)
 			return
 		}
@@ -84,24 +82,20 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, make func(*http.
 		w.Header().Set("Refresh", fmt.Sprint(made.Refresh))
 	}
 	w.WriteHeader(max(made.Status, http.StatusOK))
-	w.Write(body.Bytes()) //nolint:errcheck // the client has gone
+	io.WriteString(w, body) //nolint:errcheck // the client has gone
 }
 
-// render writes a template, with nothing hidden in it.
-func render(w io.Writer, name string, data any) error {
+// render fills in a template, with nothing hidden in it.
+func render(name string, data any) (string, error) {
 	var out strings.Builder
-	if err := templates.ExecuteTemplate(&out, name, data); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, escape.Page(out.String()))
-	return err
+	err := templates.ExecuteTemplate(&out, name, data)
+	return escape.Page(out.String()), err
 }
 
 // inside renders the inside of a page, which the layout puts in its place.
 func (p page) Inside() (template.HTML, error) {
-	var out strings.Builder
-	err := templates.ExecuteTemplate(&out, p.Template, p.Data)
-	return template.HTML(out.String()), err
+	inside, err := render(p.Template, p.Data)
+	return template.HTML(inside), err
 }
 
 func (s *Server) failure(err error) page {

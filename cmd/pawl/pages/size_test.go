@@ -130,7 +130,7 @@ func BenchmarkLiveUpdate(b *testing.B) {
 		}
 		number++
 		b.StartTimer()
-		if update, _, err := s.update(context.Background(), id, studies.Pulse{}); err != nil || update == nil {
+		if update, _, err := s.update(context.Background(), id, studies.Pulse{}); err != nil || update == "" {
 			b.Fatal(err)
 		}
 	}
