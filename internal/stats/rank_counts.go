@@ -1,8 +1,9 @@
 package stats
 
 import (
-	"cmp"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // rankCounts finds medians of resamples by counting: a resample is a count of how
@@ -23,12 +24,8 @@ func newRankCounts(samples []float64) *rankCounts {
 		ranks:     make([]int32, len(samples)),
 		counts:    make([]int32, len(samples)),
 	}
-	slices.Sort(c.ascending)
 	order := make([]int, len(samples)) // from the lowest to the highest
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(samples[a], samples[b]) })
+	floats.Argsort(c.ascending, order)
 	for rank, i := range order {
 		c.ranks[i] = int32(rank)
 	}
