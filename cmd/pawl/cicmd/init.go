@@ -75,14 +75,12 @@ func builtFrom() string {
 	if !ok {
 		return ""
 	}
-	commit := ""
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			commit = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			return ""
-		}
+		settings[s.Key] = s.Value
 	}
-	return commit
+	if settings["vcs.modified"] == "true" {
+		return ""
+	}
+	return settings["vcs.revision"]
 }
