@@ -53,16 +53,15 @@ func (o *doctorOptions) doctor(ctx context.Context, arguments []string) error {
 func (o *doctorOptions) probeDatabase(ctx context.Context, place string) devices.Finding {
 	finding := devices.Finding{Name: "study database"}
 	store, err := studies.OpenExisting(ctx, place)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		finding.Found = studies.Name(place) + ": no studies yet; " + o.Pawl("tune") + " makes one"
 		return finding
-	case err != nil:
-		finding.Advice = err.Error()
-		return finding
 	}
-	defer store.Close()
-	all, err := store.List(ctx)
+	var all []studies.Study
+	if err == nil {
+		defer store.Close()
+		all, err = store.List(ctx)
+	}
 	if err != nil {
 		finding.Advice = err.Error()
 		return finding
