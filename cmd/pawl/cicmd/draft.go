@@ -15,7 +15,6 @@ import (
 	"pawl/internal/page"
 )
 
-// draftOptions are the flags of pawl ci draft.
 type draftOptions struct {
 	console.Common
 	base string

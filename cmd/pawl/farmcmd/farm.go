@@ -19,7 +19,6 @@ import (
 	"pawl/studies/farm"
 )
 
-// farmOptions are the flags of pawl farm's commands.
 type farmOptions struct{ console.Common }
 
 // Command makes farms and looks at them.

@@ -19,7 +19,6 @@ import (
 	"pawl/studies/farm/serve"
 )
 
-// workerOptions are the flags of pawl farm worker.
 type workerOptions struct {
 	console.Common
 	serving       serve.Options

@@ -16,7 +16,6 @@ import (
 	"pawl/objective/devices"
 )
 
-// bisectOptions are the flags of pawl gate bisect.
 type bisectOptions struct {
 	console.Common
 	ownPolicy

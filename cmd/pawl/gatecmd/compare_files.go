@@ -15,7 +15,6 @@ import (
 	"pawl/internal/page"
 )
 
-// compareOptions is the command line of pawl compare.
 type compareOptions struct {
 	console.Common
 	preset string // empty for the default

@@ -27,7 +27,6 @@ import (
 	"pawl/objective/devices"
 )
 
-// options are the flags of pawl gate.
 type options struct {
 	console.GateFlags
 	dryRun, failUndecided bool

@@ -16,7 +16,6 @@ import (
 	"pawl/studies/tune"
 )
 
-// rivalsOptions are the flags of pawl rivals.
 type rivalsOptions struct {
 	console.Common
 	race    rivals.Options

@@ -20,7 +20,6 @@ import (
 	"pawl/objective/devices"
 )
 
-// selftestOptions are the flags of pawl gate selftest.
 type selftestOptions struct {
 	console.Common
 	ownPolicy

@@ -40,7 +40,6 @@ func (o ownPolicy) read() (gate.Policy, error) {
 	return file.Kernels[0].Policy, nil
 }
 
-// simulateOptions is the command line of pawl gate simulate.
 type simulateOptions struct {
 	console.Common
 	ownPolicy

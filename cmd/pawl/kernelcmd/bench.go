@@ -17,7 +17,6 @@ import (
 	"pawl/studies/report"
 )
 
-// benchOptions are the flags of pawl bench.
 type benchOptions struct {
 	console.Common
 	rounds, samples int

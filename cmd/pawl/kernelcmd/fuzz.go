@@ -25,7 +25,6 @@ import (
 	"pawl/studies/tune"
 )
 
-// fuzzOptions are the flags of pawl fuzz.
 type fuzzOptions struct {
 	console.Common
 	fuzz.Options

@@ -13,7 +13,6 @@ import (
 	"pawl/kernels/importer"
 )
 
-// importOptions are the flags of pawl import.
 type importOptions struct {
 	console.Common
 	kernel importer.KernelTuner
