@@ -8,8 +8,7 @@ import (
 	"pawl/cmd/pawl/console"
 )
 
-// Command is what a job on a CI server calls beside the commands that also run at a
-// desk. One file per subcommand.
+// Command is what a job on a CI server calls beside the commands that also run at a desk.
 func Command(env console.Environment) *cli.Command {
 	return &cli.Command{
 		Name:  "ci",
@@ -17,23 +16,18 @@ func Command(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Runs inside GitHub Actions and takes what it needs from the environment that Actions gives.",
 			"pawl ci should-run --base origin/main", "0 done", "3 internal or environment error", "64 usage"),
-		Subcommands: subcommands(env),
-	}
-}
-
-// subcommands are in the order of the help: one line each.
-func subcommands(env console.Environment) []*cli.Command {
-	return []*cli.Command{
-		commentCommand(env),
-		summaryCommand(env),
-		draftCommand(env),
-		baselineCommand(env),
-		matrixCommand(env),
-		shouldRunCommand(env),
-		wakeCommand(env),
-		sleepCommand(env),
-		guardCommand(env),
-		initCommand(env),
-		againCommand(env),
+		Subcommands: []*cli.Command{
+			commentCommand(env),
+			summaryCommand(env),
+			draftCommand(env),
+			baselineCommand(env),
+			matrixCommand(env),
+			shouldRunCommand(env),
+			wakeCommand(env),
+			sleepCommand(env),
+			guardCommand(env),
+			initCommand(env),
+			againCommand(env),
+		},
 	}
 }
