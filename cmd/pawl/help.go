@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"pawl/internal/page"
 )
 
 // The help of a command fits on a screen: the flags of every day, an example, exit codes. --help --all shows
@@ -130,20 +132,5 @@ func describe(w io.Writer, name, text string) {
 
 // wrapped breaks a text at spaces. Lines after the first one are indented.
 func wrapped(text string, indent int) string {
-	var out strings.Builder
-	column := indent
-	for i, word := range strings.Fields(text) {
-		switch width := len([]rune(word)); {
-		case i == 0:
-			column += width
-		case column+1+width > helpColumns:
-			fmt.Fprintf(&out, "\n%*s", indent, "")
-			column = indent + width
-		default:
-			out.WriteByte(' ')
-			column += 1 + width
-		}
-		out.WriteString(word)
-	}
-	return out.String()
+	return strings.Join(page.Wrap(text, helpColumns-indent), "\n"+strings.Repeat(" ", indent))
 }

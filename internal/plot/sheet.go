@@ -3,6 +3,8 @@ package plot
 import (
 	"fmt"
 	"strings"
+
+	"pawl/internal/page"
 )
 
 // Sheet is pictures in two columns under a title, and lines of text below them.
@@ -29,23 +31,11 @@ func (s Sheet) Picture() Picture {
 	}
 	y, most := max(bottom[0], bottom[1]), (2*column-2*edge)/letter
 	for _, line := range s.Lines {
-		for _, part := range wrap(line, int(most)) {
+		for _, part := range page.Wrap(line, int(most)) {
 			label(&out, edge, y, "start", part)
 			y += step
 		}
 		y += step / 3
 	}
 	return Picture{Name: s.Name, Text: strings.Join(s.Lines, " "), Width: 2 * column, Height: y, body: out.String()}
-}
-
-// wrap breaks a text between words into lines of so many letters.
-func wrap(s string, most int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(s) {
-		if line != "" && len([]rune(line+" "+word)) > most {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimSpace(line + " " + word)
-	}
-	return append(lines, line)
 }
