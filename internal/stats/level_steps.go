@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"pawl/internal/collect"
 )
 
 // ChangePointOptions sets what counts as a step for [ChangePoints].
@@ -85,22 +89,30 @@ func (s *stepSearch) search(width int) {
 	// most medians are equal, and would make every tick extraordinary.
 	steps := adjacentChanges(s.logs, width, medianSorted)
 	ordinary := adjacentChanges(s.logs, width, interquartileMean)
-	taken := make([]bool, len(steps))
+	// Changes whose windows overlap those at a step are taken by it.
+	const taken = -1
+	take := func(position int) {
+		for i := max(0, position-width+1); i < min(len(steps), position+width); i++ {
+			steps[i], ordinary[i] = taken, taken
+		}
+	}
 	for _, start := range s.starts {
-		take(taken, start-width, width)
+		take(start - width)
 	}
 	for {
-		largest, found := largestOf(steps, taken)
-		if !found {
+		largest := floats.MaxIdx(steps)
+		size := steps[largest]
+		take(largest)
+		rest := collect.Where(ordinary, func(change float64) bool { return change != taken })
+		if size == taken || len(rest) < width {
 			return
 		}
-		take(taken, largest, width)
-		typical, enough := typicalOf(ordinary, taken, width)
-		bar := math.Max(threshold*typical, math.Log1p(s.options.MinimumStep))
-		if !enough || steps[largest] <= bar {
+		// The spread of the others is taken from their median, as if they were normal.
+		const normalMedian = 0.6745 // median distance to the mean, in standard deviations
+		if size <= max(threshold*(Median(rest)/normalMedian), math.Log1p(s.options.MinimumStep)) {
 			return
 		}
-		s.accept(largest+width, width, steps[largest])
+		s.accept(largest+width, width, size)
 	}
 }
 
@@ -170,37 +182,4 @@ func interquartileMean(ascending []float64) float64 {
 	quarter := len(ascending) / 4
 	mean, _ := meanAndSquares(ascending[quarter : len(ascending)-quarter])
 	return mean
-}
-
-// take marks the positions whose windows overlap those at position.
-func take(taken []bool, position, width int) {
-	for i := max(0, position-width+1); i < min(len(taken), position+width); i++ {
-		taken[i] = true
-	}
-}
-
-// largestOf returns the position of the largest change that is not taken, if any.
-func largestOf(changes []float64, taken []bool) (position int, found bool) {
-	for i, change := range changes {
-		if !taken[i] && (!found || change > changes[position]) {
-			position, found = i, true
-		}
-	}
-	return position, found
-}
-
-// typicalOf returns the standard deviation of the changes that are not taken, from
-// their median as if they were normal, and whether there are enough to say.
-func typicalOf(changes []float64, taken []bool, enough int) (float64, bool) {
-	const normalMedian = 0.6745 // median distance to the mean, in standard deviations
-	var rest []float64
-	for i, change := range changes {
-		if !taken[i] {
-			rest = append(rest, change)
-		}
-	}
-	if len(rest) < enough {
-		return 0, false
-	}
-	return Median(rest) / normalMedian, true
 }
