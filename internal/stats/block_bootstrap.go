@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -46,12 +47,7 @@ func blockLength(samples []float64) int {
 	center := Median(samples)
 	signs := make([]float64, len(samples))
 	for i, sample := range samples {
-		switch {
-		case sample > center:
-			signs[i] = 1
-		case sample < center:
-			signs[i] = -1
-		}
+		signs[i] = float64(cmp.Compare(sample, center))
 	}
 	n := float64(len(samples))
 	atLeast := math.Floor(math.Cbrt(n))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -26,12 +27,7 @@ func OrderMatters(values []float64) float64 {
 	ascending := sorted("OrderMatters", values)
 	for i, value := range values {
 		first, _ := slices.BinarySearch(ascending, value)
-		next, _ := slices.BinarySearchFunc(ascending, value, func(other, value float64) int {
-			if other > value {
-				return 1
-			}
-			return -1
-		})
+		next := sort.Search(len(ascending), func(i int) bool { return ascending[i] > value })
 		ranks[i] = float64(first+next) / 2 // tied values share their mean rank
 	}
 	observed := unlikeliestCut(ranks)
