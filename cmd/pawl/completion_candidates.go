@@ -141,10 +141,7 @@ func kernelNames() []string {
 func kernelFolders() []string {
 	var names []string
 	for _, pattern := range []string{"*", "*/*"} {
-		found, err := filepath.Glob(filepath.Join(pattern, kernels.ManifestName))
-		if err != nil {
-			continue
-		}
+		found, _ := filepath.Glob(filepath.Join(pattern, kernels.ManifestName)) // the patterns are right
 		for _, manifest := range found {
 			names = append(names, "./"+filepath.ToSlash(filepath.Dir(manifest)))
 		}
