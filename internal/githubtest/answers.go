@@ -125,10 +125,8 @@ func (s *Server) createPull(c *call) (any, *refusal) {
 	if message := s.refusesPull(p); message != "" {
 		return nil, invalid(message)
 	}
-	if p.Body != "" {
-		if refused := c.checkBody(); refused != nil {
-			return nil, refused
-		}
+	if refused := c.checkBody(); p.Body != "" && refused != nil {
+		return nil, refused
 	}
 	s.add(p)
 	return pullJSON(p), nil
