@@ -49,9 +49,7 @@ func NewContest(contenders [][][]float64) Contest {
 			logs[i][round] -= middle
 		}
 	}
-	for i := range logs {
-		c.Levels = append(c.Levels, Median(logs[i]))
-	}
+	c.Levels = collect.Each(logs, Median)
 	c.Freedom = (len(contenders) - 1) * (rounds - 1)
 	if c.Freedom > 0 {
 		// The error of a median is sqrt(π/2) times that of a mean of normal values.

@@ -92,10 +92,9 @@ func (o *farmOptions) show(w io.Writer, s farm.Status) {
 		if !m.Alive() {
 			state = "gone for " + m.Unheard.Round(time.Second).String()
 		}
-		var doing []string
-		for _, r := range m.Running {
-			doing = append(doing, strings.TrimSpace(string(r.Action)+" "+r.Kernel+" "+r.Point))
-		}
+		doing := collect.Each(m.Running, func(r farm.Running) string {
+			return strings.TrimSpace(string(r.Action) + " " + r.Kernel + " " + r.Point)
+		})
 		machines = append(machines,
 			[]string{escape.Line(m.Host), escape.Line(describeOffers(m.Offers)), state, escape.Line(strings.Join(doing, "; "))})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/process"
@@ -28,14 +29,11 @@ const longRun = time.Hour
 
 // benchLines are the commands behind --. One is a program with its arguments, and no shell sees it. Where the first
 // word is no program but has blanks, each word is a line for the shell, as other tools have it.
-func benchLines(words []string, allowed time.Duration) (lines []command.Line) {
+func benchLines(words []string, allowed time.Duration) []command.Line {
 	if _, err := exec.LookPath(words[0]); err == nil || !strings.ContainsAny(words[0], " \t") {
 		return []command.Line{{Command: process.Command{Line: words, Allowed: allowed}}}
 	}
-	for _, word := range words {
-		lines = append(lines, shellLine(word, allowed))
-	}
-	return lines
+	return collect.Each(words, func(word string) command.Line { return shellLine(word, allowed) })
 }
 
 func shellLine(text string, allowed time.Duration) command.Line {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	pages "pawl/internal/page"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -71,10 +72,7 @@ func (s *Server) compare(r *http.Request) (page, error) {
 
 func (d *comparePage) fill() {
 	row := func(what string, cell func(*report.Summary) string) {
-		r := compareRow{What: what}
-		for _, s := range d.Columns {
-			r.Cells = append(r.Cells, cell(s))
-		}
+		r := compareRow{What: what, Cells: collect.Each(d.Columns, cell)}
 		if strings.Join(r.Cells, "") != "" {
 			d.Rows = append(d.Rows, r)
 		}
@@ -129,13 +127,9 @@ func timedText(s *report.Summary, t *report.Timed) string {
 func (d *comparePage) differ() {
 	var names []string
 	for _, s := range d.Columns {
-		for _, p := range s.Study.Space.Params {
-			if !slices.Contains(names, p.Name) {
-				names = append(names, p.Name)
-			}
-		}
+		names = append(names, collect.Each(s.Study.Space.Params, func(p studies.ParamFacts) string { return p.Name })...)
 	}
-	for _, name := range names {
+	for _, name := range collect.Distinct(names) {
 		r := compareRow{What: name}
 		for _, s := range d.Columns {
 			cell, best := pages.Unknown, s.Winner
@@ -149,7 +143,7 @@ func (d *comparePage) differ() {
 			}
 			r.Cells = append(r.Cells, cell)
 		}
-		if len(slices.Compact(slices.Sorted(slices.Values(r.Cells)))) > 1 {
+		if len(collect.Distinct(r.Cells)) > 1 {
 			d.Differ = append(d.Differ, r)
 		}
 	}

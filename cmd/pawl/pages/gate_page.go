@@ -10,6 +10,7 @@ import (
 
 	"pawl/gate/baseline"
 	gates "pawl/gate/reporting"
+	"pawl/internal/collect"
 	pages "pawl/internal/page"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -65,10 +66,7 @@ func (s *Server) gate(r *http.Request) (page, error) {
 	if err != nil {
 		data.Problems = append(data.Problems, sentence(err))
 	}
-	data.Damaged = damaged
-	for _, t := range gates.Trends(events) {
-		data.Trends = append(data.Trends, newGateTrend(t))
-	}
+	data.Damaged, data.Trends = damaged, collect.Each(gates.Trends(events), newGateTrend)
 	data.run(filepath.Join(filepath.Dir(path), gates.JSONName))
 	return page{Title: "Gate", Template: "gate", Data: data}, nil
 }

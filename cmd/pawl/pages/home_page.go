@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"pawl/internal/collect"
 	"pawl/internal/plot"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -210,11 +211,8 @@ func (s *Server) studies(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	data := studiesPage{Kernel: r.URL.Query().Get("kernel")}
-	for _, study := range all {
-		if !slices.Contains(data.Kernels, study.Kernel) && study.Damaged == "" {
-			data.Kernels = append(data.Kernels, study.Kernel)
-		}
-	}
+	whole := collect.Where(all, func(o studies.Study) bool { return o.Damaged == "" })
+	data.Kernels = collect.Distinct(collect.Each(whole, func(o studies.Study) string { return o.Kernel }))
 	slices.Sort(data.Kernels)
 	if data.Kernel != "" {
 		if !slices.Contains(data.Kernels, data.Kernel) {

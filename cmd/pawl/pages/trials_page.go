@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/internal/collect"
 	pages "pawl/internal/page"
 	"pawl/search/trial"
 	"pawl/studies"
@@ -29,7 +30,6 @@ type trialsPage struct {
 }
 
 type trialRow struct {
-	Number      int
 	Time, State string
 	Failed      bool
 	Samples     int
@@ -99,13 +99,7 @@ func (f filter) sorted(trials []trial.Trial) []trial.Trial {
 	if f.Order != orders[0] {
 		return trials
 	}
-	ranked := trial.Ranking(trials)
-	for _, t := range trials {
-		if !t.OK() {
-			ranked = append(ranked, t)
-		}
-	}
-	return ranked
+	return append(trial.Ranking(trials), collect.Where(trials, func(t trial.Trial) bool { return !t.OK() })...)
 }
 
 // query is the address of a page of the same table.
@@ -142,9 +136,7 @@ func (s *Server) trials(r *http.Request) (page, error) {
 	first := min((f.Page-1)*perPage, len(found))
 	last := min(first+perPage, len(found))
 	data.From, data.To = first+1, last
-	for _, t := range found[first:last] {
-		data.Rows = append(data.Rows, newTrialRow(data.Study, t))
-	}
+	data.Rows = collect.Each(found[first:last], func(t trial.Trial) trialRow { return newTrialRow(study, t) })
 	if f.Page > 1 {
 		data.Previous = f.query(f.Page - 1)
 	}
@@ -155,7 +147,7 @@ func (s *Server) trials(r *http.Request) (page, error) {
 }
 
 func newTrialRow(study studies.Study, t trial.Trial) trialRow {
-	row := trialRow{Number: t.Number, Trial: t, Time: pages.Unknown, Samples: len(t.Outcome.Samples)}
+	row := trialRow{Trial: t, Time: pages.Unknown, Samples: len(t.Outcome.Samples)}
 	switch {
 	case !t.Finished:
 		row.State = "unfinished"

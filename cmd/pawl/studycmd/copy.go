@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/studies"
@@ -103,9 +104,6 @@ func chooseStudies(ctx context.Context, from *studies.Store, study int64) ([]int
 	if len(all) == 0 {
 		return nil, console.NoStudies(from)
 	}
-	var numbers []int64
-	for _, s := range slices.Backward(all) {
-		numbers = append(numbers, s.ID)
-	}
-	return numbers, nil
+	slices.Reverse(all)
+	return collect.Each(all, func(s studies.Study) int64 { return s.ID }), nil
 }

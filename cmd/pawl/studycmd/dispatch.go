@@ -1,6 +1,7 @@
 package studycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,10 +113,7 @@ func (o *dispatchOptions) write(plan *dispatch.Plan) error {
 			return err
 		}
 	}
-	folder := o.to
-	if folder == "" {
-		folder = filepath.Join(o.Out, escape.FileName(plan.Kernel))
-	}
+	folder := cmp.Or(o.to, filepath.Join(o.Out, escape.FileName(plan.Kernel)))
 	files, err := table.Write(folder, o.python)
 	if err != nil {
 		return err
