@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -175,10 +176,8 @@ func MoveBranch(ctx context.Context, folder, branch, commit string) (head string
 	if err != nil {
 		return "", err
 	}
-	for text := range strings.Lines(string(worktrees)) {
-		if strings.TrimSpace(text) == "branch "+reference {
-			return "", &BranchError{branch, "it is checked out, and a checkout is never touched; name another branch"}
-		}
+	if slices.Contains(strings.Split(string(worktrees), "\n"), "branch "+reference) {
+		return "", &BranchError{branch, "it is checked out, and a checkout is never touched; name another branch"}
 	}
 	before, err := tip(ctx, folder, reference)
 	if err != nil {
