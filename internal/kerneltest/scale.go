@@ -85,17 +85,13 @@ func (s Scale) Source() string {
 	return expressions.Replace(source)
 }
 
-// Files are the kernel's files by their names.
-func (s Scale) Files() map[string]string {
-	return map[string]string{"kernel.yaml": s.Manifest(), "scale.c": s.Source(), "reference.c": reference}
-}
-
 // Write writes the kernel's files into a folder, which it makes.
 func (s Scale) Write(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	for name, content := range s.Files() {
+	files := map[string]string{"kernel.yaml": s.Manifest(), "scale.c": s.Source(), "reference.c": reference}
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
 			return err
 		}
