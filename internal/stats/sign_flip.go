@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"pawl/internal/collect"
 )
 
 // SignFlip returns the exact two-sided p-value of Fisher's randomisation test for
@@ -21,42 +23,29 @@ import (
 // Differences of zero are left out, and where every difference is zero it is 1. The
 // smallest value that n differences can reach is 2/2^n: 10 are needed for 0.002.
 func SignFlip(differences []float64) float64 {
-	scores, positive := flipScores("SignFlip", differences)
-	if len(scores) == 0 {
+	require("SignFlip", differences)
+	different := collect.Where(differences, func(d float64) bool { return d != 0 })
+	if len(different) == 0 {
 		return 1
 	}
+	sizes := flipScores(collect.Each(different, math.Abs))
 	total, sum := 0, 0
-	for i, score := range scores {
-		total += score
-		if positive[i] {
-			sum += score
+	for i, d := range different {
+		total += sizes[i]
+		if d > 0 {
+			sum += sizes[i]
 		}
 	}
-	return min(1, 2*signTail(scores, min(sum, total-sum)))
+	return min(1, 2*signTail(sizes, min(sum, total-sum)))
 }
 
-// flipScores turns the sizes of the differences that are not zero into whole
-// numbers, so that the sums over all signs can be counted, and says which are
-// positive. Any function of the sizes alone leaves the test exact; a sixtieth of the
-// largest score is finer than the noise of any timing.
-func flipScores(operation string, differences []float64) (scores []int, positive []bool) {
-	require(operation, differences)
-	var sizes []float64
-	for _, d := range differences {
-		if d != 0 {
-			sizes, positive = append(sizes, math.Abs(d)), append(positive, d > 0)
-		}
-	}
-	if len(sizes) == 0 {
-		return nil, nil
-	}
+// flipScores turns sizes of differences into whole numbers, so that the sums over all signs can
+// be counted. Any function of the sizes alone leaves the test exact; a sixtieth of the largest
+// score is finer than the noise of any timing.
+func flipScores(sizes []float64) []int {
 	const most, medians = 60, 3
 	limit := medians * Median(sizes)
-	scores = make([]int, len(sizes))
-	for i, size := range sizes {
-		scores[i] = max(1, int(math.Round(most*min(1, size/limit))))
-	}
-	return scores, positive
+	return collect.Each(sizes, func(size float64) int { return max(1, int(math.Round(most*min(1, size/limit)))) })
 }
 
 // signTail returns the share of all sign patterns whose sum of positive scores is at most limit.
