@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -128,19 +129,14 @@ const impatience = 400 * time.Millisecond
 // lines returns what is known about studies. What is not is read beside the requests, which
 // wait for it a moment: five hundred studies take longer than a person waits.
 func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.Study) map[int64]line {
-	l := s.library
-	known, missing := map[int64]line{}, []int64{}
+	known := s.library.knownLines()
+	var missing []int64
 	for _, study := range all {
 		if study.Damaged != "" {
 			continue
 		}
-		pulse, err := store.Pulse(ctx, study.ID)
-		l.mu.Lock()
-		made, found := l.lines[study.ID]
-		l.mu.Unlock()
-		if found && err == nil && made.pulse == pulse {
-			known[study.ID] = made
-		} else {
+		made, found := known[study.ID]
+		if pulse, err := store.Pulse(ctx, study.ID); !found || err != nil || made.pulse != pulse {
 			missing = append(missing, study.ID)
 		}
 	}
@@ -151,14 +147,13 @@ func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.
 	case <-s.read(store, missing):
 	case <-time.After(impatience):
 	}
+	return s.library.knownLines()
+}
+
+func (l *library) knownLines() map[int64]line {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, id := range missing {
-		if made, found := l.lines[id]; found {
-			known[id] = made
-		}
-	}
-	return known
+	return maps.Clone(l.lines)
 }
 
 // read makes lines, newest first, in one goroutine for all requests.

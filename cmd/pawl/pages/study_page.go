@@ -84,23 +84,17 @@ func (s *Server) study(r *http.Request) (page, error) {
 		data.Live = template.HTML(live)
 	}
 	data.Heading = fmt.Sprintf("Study %d: %s, %s", id, summary.Study.Kernel, summary.Study.Workload)
-	if data.Others, err = siblings(r, store, summary.Study); err != nil {
+	all, err := store.List(ctx)
+	if err != nil {
 		return page{}, err
 	}
+	data.Others = slices.DeleteFunc(all, func(o studies.Study) bool {
+		return o.ID == id || o.Damaged != "" || report.SubjectOf(o) != report.SubjectOf(summary.Study)
+	})
 	return page{
 		Title:    state + " · " + data.Heading,
 		Template: "study",
 		Data:     data,
 		Notices:  store.Notices,
 	}, nil
-}
-
-func siblings(r *http.Request, store *studies.Store, of studies.Study) ([]studies.Study, error) {
-	all, err := store.List(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(o studies.Study) bool {
-		return o.ID == of.ID || o.Damaged != "" || report.SubjectOf(o) != report.SubjectOf(of)
-	}), nil
 }
