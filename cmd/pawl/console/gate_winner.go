@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"pawl/gate/policy"
 	"pawl/gate/ratchet"
 	"pawl/gate/remote"
@@ -21,13 +19,6 @@ type GateFlags struct {
 	Study int64 // whose winner is gated; 0 for the policy's kernels
 	// On is the label of the farm's device that measures; empty for this machine.
 	On string
-}
-
-// OnFlag is the flag that names a farm's devices.
-func OnFlag(label *string) cli.Flag {
-	return TextOr("on", label, "this machine",
-		"let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200; "+
-			"--db says which farm")
 }
 
 // Setting returns the builder of what is gated, and where and with what it is compared. End ends

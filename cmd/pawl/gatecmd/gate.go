@@ -59,7 +59,10 @@ func Command(env console.Environment) *cli.Command {
 		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "order-seed",
 			"lock-clocks",
 			"run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
-			console.OnFlag(&o.On), console.FarmFlag(&o.Farm),
+			console.TextOr("on", &o.On, "this machine",
+				"let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200; "+
+					"--db says which farm"),
+			console.FarmFlag(&o.Farm),
 			console.TextOr("base", &o.Base, "in a pull request, the merge base",
 				"compare with this `COMMIT` instead of the baseline's file, and move nothing"),
 			&cli.DurationFlag{
