@@ -59,9 +59,6 @@ func (s *Server) createCheck(c *call) (any, *refusal) {
 	if name == "" || len(commit) < 40 || !slices.Contains([]string{"success", "failure", "neutral"}, conclusion) {
 		return nil, invalid("no such check")
 	}
-	if s.checks == nil {
-		s.checks = map[string]string{}
-	}
 	s.checks[name+" "+commit] = conclusion
 	return map[string]any{"id": len(s.checks), "name": name}, nil
 }

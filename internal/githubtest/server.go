@@ -76,7 +76,8 @@ type Comment struct {
 // New starts a server with a repository OWNER/NAME. Remote is the folder of its bare git
 // repository, or empty: then every branch is taken to exist. The caller closes it.
 func New(repository, remote string) *Server {
-	s := &Server{Repository: repository, remote: remote, tokens: map[string]Token{}, lastID: 1000}
+	s := &Server{Repository: repository, remote: remote, lastID: 1000}
+	s.tokens, s.checks = map[string]Token{}, map[string]string{}
 	s.http = httptest.NewServer(s.handler())
 	s.URL = s.http.URL
 	return s
