@@ -248,8 +248,8 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 	return outcome, err
 }
 
-// inWorker measures a point in a worker. The outcome is as it was in the beginning where the runner tries once more, and
-// where the runner itself finds a failure.
+// inWorker measures a point in a worker. The outcome begins anew where the runner tries once more, and where the runner
+// itself finds a failure.
 func (e *Evaluator) inWorker(ctx context.Context, p Prepared, begun Outcome,
 	measure func(*worker.Session, *Outcome) error) (Outcome, error) {
 	outcome := begun

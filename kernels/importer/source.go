@@ -38,16 +38,17 @@ type formal struct {
 // formals are the arguments of the entry function, nil where the source does not show it, or not their names.
 func (d *description) formals(source string) (all []formal) {
 	unit := d.compiled(source)
-	for _, f := range unit.Functions(kernels.PlainName(d.entry)) {
-		for _, p := range f.Parameters {
-			if p.Name == "" {
-				return nil
-			}
-			_, stars, constant, _ := unit.Resolved(p)
-			read := csource.UseOf(csource.Dereferenced(f.Body, p.Name), p.Name).Changed
-			all = append(all, formal{p.Name, stars > 0, constant && stars > 0, read})
+	found := unit.Functions(kernels.PlainName(d.entry))
+	if len(found) == 0 {
+		return nil
+	}
+	for _, p := range found[0].Parameters {
+		if p.Name == "" {
+			return nil
 		}
-		break
+		_, stars, constant, _ := unit.Resolved(p)
+		read := csource.UseOf(csource.Dereferenced(found[0].Body, p.Name), p.Name).Changed
+		all = append(all, formal{p.Name, stars > 0, constant && stars > 0, read})
 	}
 	return all
 }
