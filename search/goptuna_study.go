@@ -138,11 +138,15 @@ func (s *study) propose() (trial.Trial, error) {
 	}
 	row := make(space.Row, len(s.choices))
 	for i, p := range s.pool.Space().Params() {
-		value, err := proposal.SuggestCategorical(p.Name, s.choices[i])
+		_, err := proposal.SuggestCategorical(p.Name, s.choices[i])
+		var position float64
+		if err == nil {
+			position, err = s.goptuna.Storage.GetTrialParam(id, p.Name)
+		}
 		if err != nil {
 			return trial.Trial{}, fmt.Errorf("parameter %s: %w", p.Name, err)
 		}
-		row[i] = uint16(slices.Index(s.choices[i], value))
+		row[i] = uint16(position)
 	}
 	index, found := s.pool.Find(row)
 	if !found {
