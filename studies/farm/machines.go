@@ -33,8 +33,8 @@ func (m Machine) Alive() bool { return m.Unheard < Silence }
 // Machines returns the workers that were heard in the last so long.
 func (f *Farm) Machines(ctx context.Context, heard time.Duration) (machines []Machine, err error) {
 	err = f.persist(ctx, "looking at the machines", func(ctx context.Context) (err error) {
-		machines, err = gather(ctx, f.pool, pgx.RowToStructByPos[Machine], `SELECT id, host, identity, offers, running, now() - started, now() - heartbeat
-			FROM machines WHERE heartbeat > now() - $1::interval ORDER BY host, id`, heard)
+		machines, err = gather(ctx, f.pool, pgx.RowToStructByPos[Machine], `SELECT id, host, identity, offers, running,
+			now() - started, now() - heartbeat FROM machines WHERE heartbeat > now() - $1::interval ORDER BY host, id`, heard)
 		return err
 	})
 	return machines, err
