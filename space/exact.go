@@ -2,34 +2,35 @@ package space
 
 import (
 	"fmt"
-	"math/big"
+	"math"
 	"reflect"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 )
 
-// exactly are the functions that sums and products of integers become in an exact
-// scope, by operator.
+// exactly are the functions that sums and products of integers become in an exact scope, by operator.
 var exactly = map[string]struct {
 	name string
-	of   func(z, x, y *big.Int) *big.Int
+	of   func(x, y int) (result int, fits bool)
 }{
-	"+": {"exactSum", (*big.Int).Add}, "-": {"exactDifference", (*big.Int).Sub}, "*": {"exactProduct", (*big.Int).Mul},
+	"+": {"exactSum", func(x, y int) (int, bool) { return x + y, (x+y > x) == (y > 0) }},
+	"-": {"exactDifference", func(x, y int) (int, bool) { return x - y, (x-y < x) == (y > 0) }},
+	"*": {"exactProduct", func(x, y int) (int, bool) {
+		return x * y, x == 0 || x*y/x == y && (x != -1 || y != math.MinInt) // the negative of the last is itself
+	}},
 }
 
-// exactOptions make an integer that does not fit 64 bits an error: the language lets
-// it wrap around without a word.
+// exactOptions make an integer that does not fit 64 bits an error: the language lets it wrap around without a word.
 func exactOptions() []expr.Option {
 	options := []expr.Option{expr.Patch(exactArithmetic{})}
 	for operator, exact := range exactly {
 		options = append(options, expr.Function(exact.name, func(a ...any) (any, error) {
 			x, y := a[0].(int), a[1].(int)
-			result := exact.of(new(big.Int), big.NewInt(int64(x)), big.NewInt(int64(y)))
-			if !result.IsInt64() {
-				return nil, fmt.Errorf("%d %s %d does not fit 64 bits", x, operator, y)
+			if result, fits := exact.of(x, y); fits {
+				return result, nil
 			}
-			return int(result.Int64()), nil
+			return nil, fmt.Errorf("%d %s %d does not fit 64 bits", x, operator, y)
 		}, new(func(int, int) int)))
 	}
 	return options
