@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"pawl/internal/collect"
@@ -148,10 +149,8 @@ func (f *shortFloat) decode(code uint64) float64 {
 	case magnitude>>(f.mantissa&63) == 0:
 		value = float64(magnitude) * f.step
 	}
-	if code != magnitude {
-		return -value
-	}
-	return value
+	sign := (code & f.sign) << bits.LeadingZeros64(f.sign) // no branch: half of all numbers are negative
+	return math.Float64frombits(math.Float64bits(value) | sign)
 }
 
 // encode rounds to the nearest number, ties to even.
