@@ -145,6 +145,17 @@ func TestTensorMapWhen(t *testing.T) {
 	}
 }
 
+// A definition over nothing is known before any size is.
+func TestTensorMapSwizzleIsDefined(t *testing.T) {
+	for width, want := range map[string]string{"128": "", "48": "swizzle WIDTH is not 0, 32, 64 or 128 bytes"} {
+		text := strings.Replace(withMap, "swizzle: 128", "swizzle: WIDTH", 1) + "let: {WIDTH: \"" + width + "\"}\n"
+		if _, err := parse("kernel.yaml", []byte(text), CUDA); (err == nil) != (want == "") ||
+			err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", width, err)
+		}
+	}
+}
+
 func TestTensorMapMistakesSayWhere(t *testing.T) {
 	for _, test := range []struct {
 		name, backend, old, new string

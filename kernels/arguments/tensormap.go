@@ -203,7 +203,7 @@ func (r Reader) tensorMap(a *Argument, entry Entry) error {
 		return err
 	}
 	if swizzle := entry.TensorMap.Swizzle; m.Swizzle != nil && len(m.Swizzle.Names()) == 0 {
-		if _, err := m.swizzle(nil); err != nil {
+		if _, err := m.swizzle(space.Environment{}); err != nil {
 			return swizzle.At.Errorf("argument %s: swizzle %s is not 0, 32, 64 or 128 bytes", a.Name, swizzle.Text)
 		}
 	}
