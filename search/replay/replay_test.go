@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -244,6 +245,15 @@ func TestMixedNumbersBecomeDecimals(t *testing.T) {
 	}
 	if params[1].Kind() != space.Integer || params[1].Name != "whole_number" {
 		t.Errorf("whole numbers: %+v", params[1])
+	}
+}
+
+func TestMixedKindsBecomeText(t *testing.T) {
+	s := read(t, `{"tune_params_keys": ["type"], "cache": {
+"a": {"type": 1, "time": 1}, "b": {"type": "long long", "time": 2}, "c": {"type": "", "time": 3}}}`)
+	want := []space.Value{space.TextValue("1"), space.TextValue("long long"), space.TextValue("")}
+	if got := s.Space().Params()[0].Values; !slices.Equal(got, want) {
+		t.Errorf("values %v, want %v", got, want)
 	}
 }
 

@@ -68,6 +68,9 @@ func typed(raw []json.RawMessage) ([]space.Value, error) {
 		return values, nil
 	}
 	return collect.Each(space.SameKind(values), func(v space.Value) space.Value {
+		if v.Kind() == space.Text { // String would quote it
+			return v
+		}
 		return space.TextValue(v.String())
 	}), nil
 }
