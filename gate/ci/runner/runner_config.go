@@ -62,9 +62,12 @@ func Parse(path string, content []byte) (*Config, error) {
 		Patience document.Scalar `yaml:"patience"`
 	}
 	c := &Config{Longest: 2 * time.Hour, Patience: 5 * time.Minute, pause: 2 * time.Second}
-	err := cmp.Or(document.Decode(content, "file", &d),
-		command("wake", d.Wake, &c.Wake), command("check", d.Check, &c.Check), command("sleep", d.Sleep, &c.Sleep),
-		price(d.Price, d.Currency, c), duration(d.Longest, &c.Longest), duration(d.Patience, &c.Patience))
+	err := document.Decode(content, "file", &d)
+	if err == nil {
+		err = cmp.Or(command("wake", d.Wake, &c.Wake), command("check", d.Check, &c.Check),
+			command("sleep", d.Sleep, &c.Sleep), price(d.Price, d.Currency, c),
+			duration(d.Longest, &c.Longest), duration(d.Patience, &c.Patience))
+	}
 	if err == nil && c.Longest < c.Patience {
 		err = fmt.Errorf("longest is %s, less than the patience of %s: the machine would be put to sleep before it answers",
 			c.Longest, c.Patience)
