@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ type field struct {
 func (o *object) UnmarshalJSON(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return fmt.Errorf("expected an object, found %v", open)
+		return &json.UnmarshalTypeError{Value: fmt.Sprint(open), Type: reflect.TypeFor[object]()} // json adds the field
 	}
 	for *o = (object{}); decoder.More(); {
 		name, err := decoder.Token()

@@ -102,5 +102,5 @@ func readForeign(data []byte) (*Record, error) {
 			return closed.record()
 		}
 	}
-	return nil, fmt.Errorf("the file ends in the middle of an entry: %w", err)
+	return nil, fmt.Errorf("the file ends in the middle: %w", err)
 }

@@ -193,6 +193,9 @@ func TestReadErrors(t *testing.T) {
 		"no time":          {`{"tune_params_keys": ["block"], "cache": {"1": {"block": 1}}}`, "no time"},
 		"a list as value": {`{"tune_params_keys": ["block"], "cache": {"1": {"block": [1], "time": 1}}}`,
 			"is not an integer"},
+		"a list as cache": {`{"cache": [1]}`, "foreign.cache"},
+		"a list as configuration": {`{"results": [{"configuration": [1]}]}`, "result 0: json: cannot unmarshal [ into Go " +
+			"struct field t4Result.configuration"},
 		"T4 cut off":    {`{"results": [`, "EOF"},
 		"unknown unit":  {strings.Replace(t4, "seconds", "fortnights", 1), "fortnights"},
 		"other version": {strings.Replace(own, `"version": 1`, `"version": 3`, 1), "version 3"},
