@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pawl/kernels"
+	"pawl/objective/check"
+	"pawl/objective/worker"
 	"pawl/space"
 )
 
@@ -141,5 +143,24 @@ func TestSeveralObjectives(t *testing.T) {
 	o := s.apply(p, Outcome{Samples: []float64{1, 2, 3}}, nil)
 	if o.Failure != nil || !slices.Equal(o.Samples, []float64{1, 2, 3}) || !slices.Equal(o.Scores, []float64{2, 4096}) {
 		t.Errorf("got %+v", o)
+	}
+}
+
+// A formula that fails at a point fails nothing where no speed is held against it.
+func TestWorkThatBoundsNothingMayFail(t *testing.T) {
+	k := scored(t, `work: {flops: N, bytes: "8 * N / (STEPS - 2)"}`).kernel
+	b := &benchmark{kernel: k, workload: check.Case{Dims: k.Workloads[0].Dims}}
+	at := prepared(t, "STEPS=2").Point
+	b.caches = worker.Warm
+	for _, roofline := range []Roofline{{}, {Flops: 1e12, Bytes: 1e12}} {
+		b.roofline = roofline
+		outcome := Outcome{Samples: []float64{1}}
+		if err := b.plausible(&outcome, at); err != nil || outcome.Failure != nil {
+			t.Errorf("%+v: %v, %v", roofline, err, outcome.Failure)
+		}
+	}
+	b.caches = worker.Cold
+	if err := b.plausible(&Outcome{Samples: []float64{1}}, at); err == nil {
+		t.Error("a formula that bounds the time fails, and nobody says so")
 	}
 }

@@ -115,31 +115,35 @@ const rooflineTolerance = 1.05
 
 // plausible fails an outcome whose time no device could reach: whatever was timed, it was not all of the work.
 func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
-	roofline, floor := b.roofline, 0.0
-	flops, bytes, err := b.kernel.Work.For(b.workload.Dims, point)
-	if err != nil {
-		return err
-	}
+	roofline, work, written, floor := b.roofline, b.kernel.Work, 0, 0.0
 	if roofline.Loose {
 		bindings, err := b.workload.Bind(b.kernel)
 		if err != nil {
 			return err
 		}
-		written := 0
 		for _, b := range bindings {
 			if b.Out && !b.Restored {
 				written += b.Bytes()
 			}
 		}
-		bytes = max(bytes, float64(written))
 	} else if b.caches == worker.Warm {
 		roofline.Bytes = 0 // what is cached is not read from memory
+	}
+	if roofline.Flops == 0 { // a formula that bounds nothing may fail at a point
+		work.Flops = nil
+	}
+	if roofline.Bytes == 0 {
+		work.Bytes = nil
+	}
+	flops, bytes, err := work.For(b.workload.Dims, point)
+	if err != nil {
+		return err
 	}
 	if roofline.Flops > 0 {
 		floor = 1e3 * flops / roofline.Flops
 	}
 	if roofline.Bytes > 0 {
-		floor = max(floor, 1e3*bytes/roofline.Bytes)
+		floor = max(floor, 1e3*max(bytes, float64(written))/roofline.Bytes)
 	}
 	if milliseconds := outcome.Milliseconds(); !(milliseconds*rooflineTolerance >= floor) {
 		outcome.Samples, outcome.Failure = nil, Failed(Bench, TooFast, "%.4g ms, and the device cannot do this work in less "+
