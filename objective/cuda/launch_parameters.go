@@ -61,7 +61,3 @@ func (p *parameters) free() {
 		_ = unix.Munmap(p.memory)
 	}
 }
-
-// Some compilers add pointers behind a kernel's arguments, to memory that its blocks share out
-// among themselves and that nobody else looks at. Launches follow each other, so that one piece
-// of memory for each such pointer serves all of them.
