@@ -1,8 +1,6 @@
 package monitor
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Inventory is what the driver knows about this machine.
 type Inventory struct {
