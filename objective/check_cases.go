@@ -273,8 +273,7 @@ func (t *Tester) Shrink(ctx context.Context, p Prepared, finding Finding) (small
 	return smallest, again, err
 }
 
-// Outputs runs a point on a case and returns what it wrote beside the right answer; nil where
-// it died.
+// Outputs runs a point on a case and returns the right answer to it; nil where it died.
 func (t *Tester) Outputs(ctx context.Context, p Prepared, c check.Case) (outputs *check.Outputs, err error) {
 	_, err = t.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
 		outputs, err = t.checker.Outputs(ctx, s, p.subject(), c)

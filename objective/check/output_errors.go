@@ -10,7 +10,7 @@ import (
 	"pawl/objective/worker"
 )
 
-// Outputs are those of a kernel that ran on a case: the right answer.
+// Outputs hold the right answer to a case that a kernel has run on.
 type Outputs struct {
 	answer    Answer
 	arguments []arguments.Binding
