@@ -45,8 +45,8 @@ type Oracle struct {
 // referenceTimeout is how long a reference may take. It is slow on purpose.
 const referenceTimeout = 5 * time.Minute
 
-// answerLimit bounds the answers that are remembered, in bytes.
-const answerLimit = 256 << 20
+// answerLimit bounds the answers that are remembered, in bytes, and mostAnswers their number: they are looked through.
+const answerLimit, mostAnswers = 256 << 20, 1000
 
 // NewOracle returns the oracle of a kernel. Python computes references that are written in it.
 // Close the oracle to end its worker.
@@ -144,7 +144,7 @@ func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.P
 		o.retained += size(known.outputs)
 	}
 	o.answers = append(o.answers, known)
-	for o.retained > answerLimit && len(o.answers) > 1 {
+	for len(o.answers) > mostAnswers || o.retained > answerLimit && len(o.answers) > 1 {
 		o.retained -= size(o.answers[0].outputs)
 		o.answers = slices.Delete(o.answers, 0, 1)
 	}
