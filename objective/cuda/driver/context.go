@@ -37,6 +37,7 @@ func (c *Context) Allocate(size int) (a Address, err error) {
 	return a, err
 }
 
+// Free gives memory back.
 func (c *Context) Free(a Address) error { return c.do("cuMemFree_v2", uintptr(a)) }
 
 // ToDevice copies bytes to the device, and returns when they are there: the
@@ -52,6 +53,7 @@ func (c *Context) ToDevice(to Address, from []byte) error {
 	return c.Synchronize()
 }
 
+// ToHost copies bytes from the device.
 func (c *Context) ToHost(to []byte, from Address) error {
 	if len(to) == 0 {
 		return nil

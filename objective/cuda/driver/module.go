@@ -16,6 +16,7 @@ func (c *Context) LoadModule(image []byte) (m Module, err error) {
 	return m, err
 }
 
+// UnloadModule frees a module.
 func (c *Context) UnloadModule(m Module) error {
 	return c.do("cuModuleUnload", uintptr(m))
 }

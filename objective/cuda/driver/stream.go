@@ -14,6 +14,7 @@ type (
 // nonBlocking makes a stream that does not wait for the default one.
 const nonBlocking = 1
 
+// NewStream returns a stream.
 func (c *Context) NewStream() (s Stream, err error) {
 	err = c.do("cuStreamCreate", uintptr(unsafe.Pointer(&s)), nonBlocking)
 	return s, err
@@ -50,10 +51,12 @@ func (c *Context) Capture(s Stream, do func() error) (x Executable, err error) {
 	return x, err
 }
 
+// LaunchGraph starts a graph.
 func (c *Context) LaunchGraph(x Executable, s Stream) error {
 	return c.do("cuGraphLaunch", uintptr(x), uintptr(s))
 }
 
+// DestroyGraph frees a graph.
 func (c *Context) DestroyGraph(x Executable) error {
 	return c.do("cuGraphExecDestroy", uintptr(x))
 }
@@ -64,6 +67,7 @@ func (c *Context) NewEvent() (e Event, err error) {
 	return e, err
 }
 
+// Record puts an event into the stream.
 func (c *Context) Record(e Event, s Stream) error {
 	return c.do("cuEventRecord", uintptr(e), uintptr(s))
 }

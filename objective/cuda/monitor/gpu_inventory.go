@@ -9,6 +9,7 @@ type Inventory struct {
 	GPUs   []GPU  `json:"gpus"`
 }
 
+// GPU is one GPU of the inventory.
 type GPU struct {
 	Name       string     `json:"name"`
 	UUID       string     `json:"uuid"`

@@ -140,6 +140,7 @@ func hostCompiler(ctx context.Context, getenv func(string) string) (string, erro
 	return output.Stdout, nil
 }
 
+// Name returns nvcc.
 func (t *Toolchain) Name() string { return "nvcc" }
 
 // Version returns the release, such as "nvcc 13.0.88".

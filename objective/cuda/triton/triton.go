@@ -78,6 +78,7 @@ func Find(ctx context.Context, getenv func(string) string) (*Tool, error) {
 	return t, nil
 }
 
+// Name returns triton.
 func (t *Tool) Name() string { return "triton" }
 
 // Version returns the version, such as "triton 3.6.0".
