@@ -56,7 +56,7 @@ func asSamples(list gjson.Result) ([]float64, error) {
 	return each(list, "element", func(element gjson.Result) (float64, error) { return asTime(element.Raw) })
 }
 
-// each reads the elements of a list, which are called so in an error.
+// each reads the elements of a list; errors call an element by that name and its number.
 func each[T any](list gjson.Result, called string, read func(gjson.Result) (T, error)) ([]T, error) {
 	if !list.IsArray() {
 		return nil, fmt.Errorf("%s is not a list of times", shorten(list.Raw))

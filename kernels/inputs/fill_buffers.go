@@ -171,7 +171,7 @@ func (r Recipe) fill(buffer []byte, element element.Type) {
 	})
 }
 
-// onCores does a work in as many parts as there are cores, and at most so many.
+// onCores runs one part for each core, and at most so many, at the same time.
 func onCores(most int, part func(lane, lanes int)) {
 	lanes := min(runtime.GOMAXPROCS(0), most)
 	var done sync.WaitGroup

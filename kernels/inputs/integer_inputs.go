@@ -107,7 +107,7 @@ func (r *Recipe) integer(i uint64) int64 {
 // place in a vector.
 func (r *Recipe) turn(i, n uint64) uint64 { return (i + r.at(i/n)%n) % n }
 
-// few are the bits of one number, and now and then of one of four others.
+// few returns the bits of one number, and now and then those of one of four others.
 func (r *Recipe) few(drawn uint64) uint64 {
 	which := uint64(0)
 	if drawn%32 == 0 {

@@ -177,7 +177,7 @@ func (d *Device) timeGraph() (float64, error) {
 	return milliseconds / float64(d.graph.launches), err
 }
 
-// launchGraphs runs the graph so often, waits for the last launch, and returns the milliseconds of all.
+// launchGraphs runs the graph n times, waits for the last run, and returns the milliseconds of all.
 func (d *Device) launchGraphs(n int) (float64, error) {
 	if err := d.context.Record(d.events[0], d.stream); err != nil {
 		return 0, fault(err)

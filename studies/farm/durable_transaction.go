@@ -17,7 +17,7 @@ func (f *Farm) durable(ctx context.Context, doing string, do func(pgx.Tx) error)
 	})
 }
 
-// gather returns all rows of a query, each as one makes it.
+// gather returns all rows of a query, each converted by one.
 func gather[T any](ctx context.Context, from interface {
 	Query(ctx context.Context, statement string, arguments ...any) (pgx.Rows, error)
 }, one pgx.RowToFunc[T], statement string, arguments ...any) ([]T, error) {

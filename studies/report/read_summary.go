@@ -73,7 +73,7 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 	return &summary, ctx.Err()
 }
 
-// Newest returns the facts of the newest study that is one by its head and by its facts, nil where there is none.
+// Newest returns the newest study that head accepts by what the list has of it, and facts by its summary; nil for none.
 func Newest(ctx context.Context, store *studies.Store, head func(studies.Study) bool,
 	facts func(*Summary) bool) (*Summary, error) {
 	all, err := store.List(ctx)

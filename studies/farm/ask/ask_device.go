@@ -120,8 +120,8 @@ func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples in
 	return outcome, err
 }
 
-// onDevice asks a device about a point: own, for as long as patience (0 is for ever), or any of
-// the kind. What was evicted meanwhile is compiled again.
+// onDevice asks a device about a point: own, or any of the kind where that is nil. It waits as
+// long as patience; 0 is forever. What was evicted meanwhile is compiled again.
 func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objective.Prepared, add func(*farm.Job),
 	own *devices.Measures, patience time.Duration) (farm.Answer, error) {
 	queue, start := e.measure, time.Now()

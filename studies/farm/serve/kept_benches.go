@@ -40,8 +40,8 @@ type benches struct {
 	open map[string]*bench
 }
 
-// with does a task with the bench of its subject, which open opens where it is not. One that
-// something went wrong with is dropped: the next task opens it anew.
+// with does a task on the bench of its subject, which open opens first where it is closed. A
+// bench on which something went wrong is dropped, and the next task opens another.
 func (b *benches) with(kind string, subject farm.Subject, open func(*bench) error,
 	do func(*bench) (farm.Answer, error)) (answer farm.Answer, err error) {
 	encoded, err := json.Marshal([]any{kind, subject})
