@@ -144,6 +144,8 @@ static_assert(OVERLAP != 3 || !QUERY_REGISTERS, "queries are read where they lie
 static_assert(!MIX_EARLY || (OVERLAP == 0 && HEAD_DIM == 64), "only in steps; ones are the second panel of values");
 static_assert(!MIX_EARLY || !SHARED_WEIGHTS, "weights are in registers");
 static_assert(!KEEP_MAX || (TRUST_MAX && !FP8), "what is kept is trusted; fp8 has no room for it");
+/* Overlapped, the first tile is weighed when its keys are gone, and the last again from what is left in its place. */
+static_assert(!KEEP_MAX || OVERLAP == 0, "scores that do not fit what is kept are found again");
 static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
 
 /* A copy engine's descriptor of a tensor, made by the driver. */
