@@ -61,12 +61,13 @@ INLINE void barrier_wait(unsigned barrier, int parity)
                  :: "r"(barrier), "r"(parity) : "memory");
 }
 
-/* barrier_arrive_at arrives at the same barrier of another block of the cluster. */
+/* barrier_arrive_at arrives at the same barrier of another block of the cluster. What it says is that
+ * the tensor cores have read a place; nothing was written, so no fence for the cluster is due. */
 INLINE void barrier_arrive_at(unsigned barrier, int block)
 {
     asm volatile("{\n.reg .b32 there;\n"
                  "mapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}"
                  :: "r"(barrier), "r"(block) : "memory");
 }
 
