@@ -54,7 +54,8 @@ constexpr int PAGES = TOKENS / PAGE + 2; /* that a block may touch */
 /* Rows of results in shared memory: padded, so that the lanes of a warp write to all banks. */
 constexpr int PITCH = HEAD_DIM + 4;
 constexpr float LOWEST = -1e30f; /* below every score */
-constexpr int AT_ONCE = 8; /* results of other blocks that are read at a time */
+/* Results of other blocks that are read at a time; blocks of few tokens are for short sequences. */
+constexpr int AT_ONCE = TOKENS < 128 ? 8 : 16;
 
 static_assert(WARPS % HEADS == 0, "a warp is for one head");
 static_assert(HEAD_DIM % 64 == 0 && TILE % 16 == 0 && TOKENS % TILE == 0, "whole tiles");
@@ -363,16 +364,19 @@ INLINE void store(Element *to, const Result &result)
                               packed(result.mixed.z * share, result.mixed.w * share));
 }
 
-/* arrives_last says whether all other blocks of the sequence and heads have left their results. */
-INLINE bool arrives_last(unsigned *arrived, int blocks)
+/* arrives_last says whether all other blocks of the sequence and heads have left their results. The
+ * counting thread speaks for its block, which the barriers before and behind it allow. */
+INLINE bool arrives_last(unsigned *arrived, unsigned blocks)
 {
     __shared__ bool last;
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicInc(arrived, blocks - 1) == blocks - 1;
+    if (threadIdx.x == 0) {
+        unsigned before;
+        asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                     : "=r"(before) : "l"(arrived), "r"(blocks - 1) : "memory");
+        last = before == blocks - 1;
+    }
     __syncthreads();
-    __threadfence();
     return last;
 }
 
