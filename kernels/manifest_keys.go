@@ -66,7 +66,9 @@ type section struct {
 }
 
 type paramEntry struct {
-	Values  valueList       `yaml:"values"`
+	Values valueList `yaml:"values"`
+	// More are values that only a wide search tries.
+	More    *valueList      `yaml:"more"`
 	Default document.Scalar `yaml:"default"`
 	Ordered *bool           `yaml:"ordered"`
 	// Reference says that the result depends on it: the reference is given its value too.

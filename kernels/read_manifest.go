@@ -203,6 +203,13 @@ func (b *builder) params() error {
 		if p.Values, err = entry.Values.read(key.Text); err != nil {
 			return err
 		}
+		if entry.More != nil {
+			if p.More, err = entry.More.read(key.Text); err != nil {
+				return err
+			}
+			p.Values = space.SameKind(append(p.Values, p.More...))
+			p.More = p.Values[len(p.Values)-len(p.More):]
+		}
 		if !entry.Default.Given() {
 			return key.At.Errorf("parameter %s has no default", key.Text)
 		}

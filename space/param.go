@@ -13,6 +13,8 @@ type Param struct {
 	// Values are distinct, of one kind, in the order of the declaration. An
 	// ordered parameter's values are sorted by New.
 	Values []Value `json:"values"`
+	// More are those of Values that only a wide search tries: see Space.Narrow.
+	More []Value `json:"more,omitempty"`
 	// Default is one of Values: what the kernel uses when nobody tunes it.
 	Default Value `json:"default"`
 	// Ordered says that nearby values behave alike, so that a sampler may

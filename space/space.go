@@ -85,6 +85,21 @@ func New(params []Param, constraints []*Expression, constants map[string]int64) 
 	return s, nil
 }
 
+// Narrow returns the space that is searched where nobody asks for all of it: without the values that are More of a
+// parameter, but for its default.
+func (s *Space) Narrow() *Space {
+	narrow := *s
+	narrow.params = slices.Clone(s.params)
+	for i, p := range narrow.params {
+		narrow.params[i].Values = slices.DeleteFunc(slices.Clone(p.Values), func(v Value) bool {
+			return v != p.Default && slices.Contains(p.More, v)
+		})
+		narrow.params[i].More = nil
+	}
+	narrow.fingerprint = narrow.computeFingerprint()
+	return &narrow
+}
+
 func (s *Space) bind(e *Expression) (*constraint, error) {
 	c := &constraint{Expression: e}
 	for _, name := range e.Names() {

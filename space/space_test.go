@@ -240,6 +240,30 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+func TestNarrow(t *testing.T) {
+	list := func(values ...int64) (list []Value) {
+		for _, v := range values {
+			list = append(list, IntegerValue(v))
+		}
+		return list
+	}
+	wide := mustBuild(t, []Param{
+		{Name: "A", Values: list(8, 1, 4, 2), More: list(8, 2), Default: IntegerValue(1), Ordered: true},
+		{Name: "B", Values: list(0, 1), More: list(0, 1), Default: IntegerValue(1)}, // a default is never left out
+	}, "A != 4 || B == 1")
+	narrow := wide.Narrow()
+	pool := mustPool(t, narrow)
+	if pool.Len() != 2 || pool.Point(0).String() != "A=1,B=1" || pool.Point(1).String() != "A=4,B=1" {
+		t.Errorf("%d points, the first %s", pool.Len(), pool.Point(0))
+	}
+	if wide.Product() != 8 || narrow.Product() != 2 || narrow.Fingerprint() == wide.Fingerprint() {
+		t.Errorf("%v and %v combinations", wide.Product(), narrow.Product())
+	}
+	if plain := mustBuild(t, []Param{switches("A")}); plain.Narrow().Fingerprint() != plain.Fingerprint() {
+		t.Error("a space without such values is another one")
+	}
+}
+
 func TestComplete(t *testing.T) {
 	s := mustBuild(t, []Param{integers("A", 1, 2, 4), integers("B", 1, 2)}, "A >= B")
 	partial, _ := ParsePoint("A=4")

@@ -16,6 +16,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/worker"
 	"pawl/search/trial"
+	"pawl/space"
 )
 
 // Definition is what makes a study the one it is: what is measured, and how. A resumed study takes it from its
@@ -29,7 +30,9 @@ type Definition struct {
 	Sampler  string `flag:"sampler"`
 	Seed     uint64 `flag:"seed"`
 	// Cold learns nothing from earlier studies.
-	Cold    bool   `flag:"ignore-earlier"`
+	Cold bool `flag:"ignore-earlier"`
+	// Wide searches all values of the parameters.
+	Wide    bool   `flag:"wide"`
 	Backend string `flag:"backend" role:"subject"`
 	Record  string `flag:"record" role:"subject" on:"replay"`
 	// Device names what somebody else measures on.
@@ -41,6 +44,14 @@ type Definition struct {
 	Samples        int           `flag:"samples" on:"called"`
 	RunTimeout     time.Duration `flag:"run-timeout" on:"called" usual:"10s"`
 	CompileTimeout time.Duration `flag:"compile-timeout" on:"called" usual:"1m0s"`
+}
+
+// Searched is the part of a kernel's space that the study searches.
+func (d Definition) Searched(s *space.Space) *space.Space {
+	if d.Wide {
+		return s
+	}
+	return s.Narrow()
 }
 
 // Measuring says how points are measured.

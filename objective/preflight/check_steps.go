@@ -58,7 +58,7 @@ func (t *trial) launch(context.Context) (Step, error) {
 	if failure := t.bench.Backend.Preflight(t.Space.Default()); failure != nil {
 		return fails(failure, "choose defaults in the manifest that every machine can launch")
 	}
-	pool, err := t.Space.Pool(space.PoolOptions{})
+	pool, err := t.Space.Narrow().Pool(space.PoolOptions{})
 	if err != nil {
 		return Step{}, err
 	}

@@ -196,7 +196,7 @@ func validPoints(ctx context.Context, s *space.Space, o Options) (*space.Pool, e
 				"of %.3g", budget, s.Product()))
 		defer cancel()
 	}
-	pool, err := s.Pool(space.PoolOptions{Seed: o.Study.Seed, Done: ctx.Done()})
+	pool, err := o.Study.Searched(s).Pool(space.PoolOptions{Seed: o.Study.Seed, Done: ctx.Done()})
 	if errors.Is(err, space.ErrStopped) {
 		return nil, fmt.Errorf("%w: %w", err, context.Cause(ctx))
 	}

@@ -27,7 +27,8 @@ func SpaceCommand(env console.Environment) *cli.Command {
 			"Counts the valid points and says what each constraint and the machine's limits remove.",
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
-		Flags: o.Flags("workload", "backend", "compiler", "json"),
+		Flags: append(o.Flags("workload", "backend", "compiler", "json"),
+			console.Switch("wide", &o.Wide, "count the values that the manifest has under more, too")),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			return showSpace(ctx, &o, arguments)
 		}),
@@ -42,6 +43,8 @@ type spaceReport struct {
 	Fingerprint string             `json:"fingerprint"`
 	Space       studies.SpaceFacts `json:"space"`
 	Default     space.Point        `json:"default"`
+	// Wide is the number of combinations with the values that only --wide searches.
+	Wide float64 `json:"wide,omitempty"`
 }
 
 func showSpace(ctx context.Context, o *console.Common, arguments []string) error {
@@ -52,13 +55,17 @@ func showSpace(ctx context.Context, o *console.Common, arguments []string) error
 	if err != nil {
 		return err
 	}
-	pool, err := t.Space.Pool(space.PoolOptions{})
+	searched := o.Searched(t.Space)
+	pool, err := searched.Pool(space.PoolOptions{})
 	if err != nil {
 		return fmt.Errorf("kernel %s: %w", t.Kernel.Name, err)
 	}
 	result := spaceReport{
 		Kernel: t.Kernel.Name, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
-		Fingerprint: t.Space.Fingerprint(), Space: studies.NewSpaceFacts(pool), Default: t.Space.Default(),
+		Fingerprint: searched.Fingerprint(), Space: studies.NewSpaceFacts(pool), Default: searched.Default(),
+	}
+	if all := t.Space.Product(); all > searched.Product() {
+		result.Wide = all
 	}
 	if _, result.Space.Infeasible, err = devices.Feasible(pool, machine.Limits(ctx, t)); err != nil {
 		return err
@@ -83,6 +90,9 @@ func printSpace(w io.Writer, r spaceReport) {
 	}
 	fmt.Fprintf(w, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid,
 		len(r.Space.Constraints), sampled)
+	if r.Wide > 0 {
+		fmt.Fprintf(w, "%.0f combinations with --wide\n", r.Wide)
+	}
 	for _, constraint := range r.Space.Constraints {
 		fmt.Fprintf(w, "  %s\n", constraint)
 	}

@@ -134,7 +134,8 @@ func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*far
 		Environment: facts.Environment, Roofline: facts.Roofline.Comparable(), Resident: facts.Resident,
 		Default: b.Backend.Preflight(b.Kernel.Default()),
 	}
-	pool, err := b.Space.Pool(space.PoolOptions{Seed: subject.Definition.Seed, Done: ctx.Done()})
+	how := subject.Definition
+	pool, err := how.Searched(b.Space).Pool(space.PoolOptions{Seed: how.Seed, Done: ctx.Done()})
 	if err != nil {
 		return nil, err
 	}
