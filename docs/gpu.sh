@@ -99,6 +99,8 @@ for part in "$@"; do
       timed sanitizer.log "$pawl" fuzz attention_hopper --workload training_512_bf16 --at "$hopper" --sanitizer --shape B=1,H=4,HK=2,S=131
       timed sanitizer.log "$pawl" fuzz attention_hopper --at "${hopper/PINGPONG/MIX_EARLY},KEEP_MAX=true" --sanitizer --shape B=2,H=140,HK=70,S=131
       timed sanitizer.log "$pawl" fuzz attention_hopper --at "$hopper,SHARED_WEIGHTS=true" --sanitizer --shape B=1,H=4,HK=2,S=131
+      timed sanitizer.log "$pawl" fuzz attention_hopper --workload wide_2048 --at CONSUMERS=3,PINGPONG=true,WORKERS=128,TRUST_MAX=true,KEEP_MAX=true --sanitizer --shape B=1,H=4,HK=2,S=131
+      timed sanitizer.log "$pawl" fuzz gemm --at CLUSTER=2 --sanitizer --shape M=520,N=712,K=456
       timed sanitizer.log "$pawl" fuzz attention_hopper --workload wide_2048_fp8 --sanitizer --shape B=1,H=4,HK=2,S=131
       for kernel in gemm gemm_mma; do
         for workload in square_4096_bf16 square_4096_fp8; do
