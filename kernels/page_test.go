@@ -220,7 +220,7 @@ func TestConstraintsOnThePage(t *testing.T) {
 		"BLOCK_M=32,BANKS=3,LAYOUT=row,PACK=false":    true,
 		"BLOCK_M=16,BANKS=2,LAYOUT=row,PACK=true":     false, // 16 % 32
 	} {
-		p, err := space.ParsePoint(point + ",ALPHA=0.5,UNROLL=1")
+		p, err := space.ParsePoint(point + ",ALPHA=0.5,UNROLL=1,EXACT=0")
 		if err != nil {
 			t.Fatal(err)
 		}
