@@ -94,10 +94,19 @@ func (s *Space) Narrow() *Space {
 		narrow.params[i].Values = slices.DeleteFunc(slices.Clone(p.Values), func(v Value) bool {
 			return v != p.Default && slices.Contains(p.More, v)
 		})
-		narrow.params[i].More = nil
 	}
 	narrow.fingerprint = narrow.computeFingerprint()
 	return &narrow
+}
+
+// Wide returns the number of points before constraints if no value is left out.
+func (s *Space) Wide() float64 {
+	product := s.Product()
+	for _, p := range s.params {
+		more := len(slices.DeleteFunc(slices.Clone(p.More), func(v Value) bool { return p.Index(v) >= 0 }))
+		product *= float64(len(p.Values)+more) / float64(len(p.Values))
+	}
+	return product
 }
 
 func (s *Space) bind(e *Expression) (*constraint, error) {

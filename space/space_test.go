@@ -256,7 +256,7 @@ func TestNarrow(t *testing.T) {
 	if pool.Len() != 2 || pool.Point(0).String() != "A=1,B=1" || pool.Point(1).String() != "A=4,B=1" {
 		t.Errorf("%d points, the first %s", pool.Len(), pool.Point(0))
 	}
-	if wide.Product() != 8 || narrow.Product() != 2 || narrow.Fingerprint() == wide.Fingerprint() {
+	if wide.Product() != 8 || narrow.Product() != 2 || wide.Wide() != 8 || narrow.Wide() != 8 || narrow.Fingerprint() == wide.Fingerprint() {
 		t.Errorf("%v and %v combinations", wide.Product(), narrow.Product())
 	}
 	if plain := mustBuild(t, []Param{switches("A")}); plain.Narrow().Fingerprint() != plain.Fingerprint() {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +95,8 @@ type SpaceFacts struct {
 	// them; Sampled says that Valid is only what a sample holds.
 	Product float64 `json:"product"`
 	Valid   int     `json:"valid"`
+	// Wide counts them with the values that only --wide searches; 0 where there are none.
+	Wide    float64 `json:"wide,omitempty"`
 	Sampled bool    `json:"sampled,omitempty"`
 	// Infeasible counts the valid points that the machine's limits rule out, by the limit. The search leaves them out.
 	Infeasible map[string]int `json:"infeasible,omitempty"`
@@ -128,6 +131,9 @@ type Work struct {
 func NewSpaceFacts(pool *space.Pool) SpaceFacts {
 	s := pool.Space()
 	facts := SpaceFacts{Constraints: s.Constraints(), Product: s.Product(), Valid: pool.Len(), Sampled: !pool.Complete()}
+	if wide := math.Round(s.Wide()); wide > facts.Product {
+		facts.Wide = wide
+	}
 	for _, p := range s.Params() {
 		values := collect.Each(p.Values, space.Value.String)
 		facts.Params = append(facts.Params, ParamFacts{p.Name, values, p.Default.String(), p.Ordered})

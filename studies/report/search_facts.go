@@ -87,6 +87,9 @@ func deadText(names []string) string {
 
 func spaceText(f studies.SpaceFacts) string {
 	text := fmt.Sprintf("%.0f combinations, %d valid", f.Product, f.Valid)
+	if f.Wide > 0 {
+		text = fmt.Sprintf("%.0f combinations (%.0f with --wide), %d valid", f.Product, f.Wide, f.Valid)
+	}
 	if f.Removed() > 0 {
 		text += fmt.Sprintf(", %d of them infeasible here", f.Removed())
 		for _, limit := range slices.Sorted(maps.Keys(f.Infeasible)) {

@@ -43,8 +43,6 @@ type spaceReport struct {
 	Fingerprint string             `json:"fingerprint"`
 	Space       studies.SpaceFacts `json:"space"`
 	Default     space.Point        `json:"default"`
-	// Wide is the number of combinations with the values that only --wide searches.
-	Wide float64 `json:"wide,omitempty"`
 }
 
 func showSpace(ctx context.Context, o *console.Common, arguments []string) error {
@@ -63,9 +61,6 @@ func showSpace(ctx context.Context, o *console.Common, arguments []string) error
 	result := spaceReport{
 		Kernel: t.Kernel.Name, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
 		Fingerprint: searched.Fingerprint(), Space: studies.NewSpaceFacts(pool), Default: searched.Default(),
-	}
-	if all := t.Space.Product(); all > searched.Product() {
-		result.Wide = all
 	}
 	if _, result.Space.Infeasible, err = devices.Feasible(pool, machine.Limits(ctx, t)); err != nil {
 		return err
@@ -90,8 +85,8 @@ func printSpace(w io.Writer, r spaceReport) {
 	}
 	fmt.Fprintf(w, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid,
 		len(r.Space.Constraints), sampled)
-	if r.Wide > 0 {
-		fmt.Fprintf(w, "%.0f combinations with --wide\n", r.Wide)
+	if r.Space.Wide > 0 {
+		fmt.Fprintf(w, "%.0f combinations with --wide\n", r.Space.Wide)
 	}
 	for _, constraint := range r.Space.Constraints {
 		fmt.Fprintf(w, "  %s\n", constraint)
