@@ -364,8 +364,8 @@ INLINE void store(Element *to, const Result &result)
                               packed(result.mixed.z * share, result.mixed.w * share));
 }
 
-/* arrives_last says whether all other blocks of the sequence and heads have left their results. The
- * counting thread speaks for its block, which the barriers before and behind it allow. */
+/* arrives_last says whether all other blocks of the sequence and heads have left their results. One
+ * thread counts for its block: barriers put the others' stores before its atomic, and their loads behind. */
 INLINE bool arrives_last(unsigned *arrived, unsigned blocks)
 {
     __shared__ bool last;
