@@ -56,15 +56,6 @@ func Names() []string {
 	return collect.Each(entries, fs.DirEntry.Name)
 }
 
-// NamesFor returns the names of the embedded kernels that have a source for a
-// backend, sorted.
-func NamesFor(backend string) []string {
-	return slices.DeleteFunc(Names(), func(name string) bool {
-		_, err := loadEmbedded(name, backend)
-		return isNoSource(err)
-	})
-}
-
 // Files returns the files of an embedded kernel.
 func Files(name string) fs.FS {
 	folder, err := fs.Sub(embedded, name)

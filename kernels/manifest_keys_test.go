@@ -307,7 +307,7 @@ func TestLoadFromAFolder(t *testing.T) {
 func TestEmbeddedKernels(t *testing.T) {
 	for _, name := range Names() {
 		backend := Host
-		if !slices.Contains(NamesFor(Host), name) {
+		if !slices.Contains(namesFor(Host), name) {
 			backend = CUDA
 		}
 		k, err := Load(name, backend)

@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/kerneltest"
 	"pawl/kernels"
 )
 
 // The copy is a kernel that loads, with the original inside it; the original is
 // untouched.
 func TestWrite(t *testing.T) {
-	for _, name := range kernels.NamesFor(kernels.Host) {
+	for _, name := range kerneltest.NamesFor(kernels.Host) {
 		k, err := kernels.Load(name, kernels.Host)
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
 // Package kerneltest is small because tests alone use it. It has the programs that take the place of
-// compilers, and the kernel of tests that need one for the processor:
+// compilers, the names of the embedded kernels by backend, and the kernel of tests that need one for the processor:
 // y = 2 * x, which compiles and runs in no time, and which a test makes as slow, as wrong
 // and its space as large as it needs.
 package kerneltest

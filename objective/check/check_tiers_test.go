@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/internal/kerneltest"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/objective/worker"
@@ -51,7 +52,7 @@ func texts(cases []Case) []string {
 }
 
 func TestQuickTier(t *testing.T) {
-	for _, name := range kernels.NamesFor(kernels.Host) {
+	for _, name := range kerneltest.NamesFor(kernels.Host) {
 		k, w, point := embedded(t, name)
 		shapes := byCost(k, w)
 		cases := Quick(k, w, point, 6, 1)
@@ -99,7 +100,7 @@ func TestQuickTier(t *testing.T) {
 }
 
 func TestFullTier(t *testing.T) {
-	for _, name := range kernels.NamesFor(kernels.Host) {
+	for _, name := range kerneltest.NamesFor(kernels.Host) {
 		k, w, point := embedded(t, name)
 		cases := Full(k, w, point, 1)
 		all := texts(cases)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"pawl/internal/kerneltest"
 	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/objective"
@@ -18,7 +19,7 @@ func TestEmbeddedKernelsAreRight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about verdicts: the others run through the same goroutines")
 	}
-	for _, name := range kernels.NamesFor(kernels.Host) {
+	for _, name := range kerneltest.NamesFor(kernels.Host) {
 		t.Run(name, func(t *testing.T) {
 			k, err := kernels.Load(name, kernels.Host)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"pawl/internal/escape"
+	"pawl/internal/kerneltest"
 	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/objective"
@@ -58,7 +59,7 @@ func TestSuggestionsCompileVerbatim(t *testing.T) {
 		t.Run(name+" "+kernels.Host,
 			func(t *testing.T) { t.Parallel(); compileSuggestions(t, name, kernels.Host, hostRecipe) })
 	}
-	onDevices := kernels.NamesFor(kernels.CUDA)
+	onDevices := kerneltest.NamesFor(kernels.CUDA)
 	slices.Reverse(onDevices) // an everyday run takes a small one
 	for _, name := range thorough.Some(onDevices, 1) {
 		t.Run(name+" "+kernels.CUDA,

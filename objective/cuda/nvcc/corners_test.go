@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"pawl/internal/kerneltest"
 	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/space"
@@ -25,7 +26,7 @@ var cornerLimit = flag.Int("corners", thorough.Count(1, 0), "how many points of 
 // TestCorners compiles every embedded CUDA kernel at its default and at the
 // corners of its space.
 func TestCorners(t *testing.T) {
-	withCUDA := kernels.NamesFor(kernels.CUDA)
+	withCUDA := kerneltest.NamesFor(kernels.CUDA)
 	for _, name := range kernels.Names() {
 		if !slices.Contains(withCUDA, name) {
 			requireNoCUDA(t, name)
