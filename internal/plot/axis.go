@@ -38,9 +38,7 @@ func Linear(name string, write func(float64) string, values ...float64) Axis {
 	if low < 0 || low > room { // an axis of times does not begin below 0
 		low -= room
 	}
-	a := Axis{Name: name, Low: low, High: high + room}
-	a.Ticks = a.round(write)
-	return a
+	return Axis{Name: name, High: high + room}.From(low, write)
 }
 
 // From returns the axis with another lower end, such as 0.

@@ -62,12 +62,10 @@ func (b Bars) Picture() Picture {
 func (r Bar) shape(x func(float64) float64, top float64) string {
 	const thickness = 12.0
 	left, right := min(x(r.From), x(r.To)), max(x(r.From), x(r.To))
-	var shape string
+	shape := fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", left, top+thickness/2, r.Color)
 	if r.From != r.To {
 		shape = fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"2\" fill=\"%s\"/>", left, top,
 			pixel(max(right-left, 1)), thickness, r.Color)
-	} else {
-		shape = fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", left, top+thickness/2, r.Color)
 	}
 	if w := r.Whisker; w != nil && !math.IsInf(w[1]-w[0], 0) && !math.IsNaN(w[1]-w[0]) {
 		color := r.Color

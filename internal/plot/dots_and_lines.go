@@ -153,15 +153,12 @@ func ThinPlaces(places []XY, x, y Axis, most int) []int {
 	}
 	for cell := 1.0; len(kept) > most; cell++ {
 		taken := map[[2]int]bool{}
-		var fewer []int
-		for _, i := range kept {
+		kept = slices.DeleteFunc(kept, func(i int) bool {
 			at := [2]int{int(320 * x.share(places[i].X) / cell), int(200 * y.share(places[i].Y) / cell)}
-			if !taken[at] {
-				taken[at] = true
-				fewer = append(fewer, i)
-			}
-		}
-		kept = fewer
+			before := taken[at]
+			taken[at] = true
+			return before
+		})
 	}
 	return kept
 }

@@ -48,13 +48,10 @@ func (h Heat) Picture() Picture {
 	}
 	Categories(h.XName, h.XValues).below(&out, inside, height)
 	values := collect.Each(h.Cells, func(c Cell) float64 { return math.Log(c.Value) })
-	low, high := ends(values)
+	var scale Axis
+	scale.Low, scale.High = ends(values)
 	for i, c := range h.Cells {
-		share := 0.0
-		if high > low {
-			share = (values[i] - low) / (high - low)
-		}
-		background, ink := shade(share)
+		background, ink := shade(scale.share(values[i]))
 		shape := fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\"/>",
 			pixel(width*float64(c.X)+1), pixel(cell*float64(c.Y)+1), pixel(max(width-2, 1)), pixel(max(cell-2, 1)), background)
 		if s := c.Label; letter*float64(len([]rune(s)))*0.9 < width-4 && cell >= letters {

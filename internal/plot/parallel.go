@@ -34,20 +34,17 @@ func (p Parallel) Picture() Picture {
 	var out strings.Builder
 	fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", left, top)
 	for _, line := range p.Lines {
-		var path strings.Builder
+		var places []string
 		for i, at := range line.At {
-			command := "L"
-			if i == 0 {
-				command = "M"
-			}
-			fmt.Fprintf(&path, "%s%g %g", command, pixel(step*float64(i)), pixel(height*(1-p.Axes[i].share(at))))
+			y := height * (1 - p.Axes[i].share(at))
+			places = append(places, fmt.Sprintf("%g %g", pixel(step*float64(i)), pixel(y)))
 		}
 		stroke := "stroke-width=\"2\""
 		if line.Faint {
 			stroke = "stroke-opacity=\"0.35\""
 		}
-		out.WriteString(named(fmt.Sprintf("<path d=\"%s\" fill=\"none\" stroke=\"%s\" %s/>", path.String(), line.Color,
-			stroke), line.Title, line.Href))
+		out.WriteString(named(fmt.Sprintf("<path d=\"M%s\" fill=\"none\" stroke=\"%s\" %s/>", strings.Join(places, "L"),
+			line.Color, stroke), line.Title, line.Href))
 	}
 	for i, a := range p.Axes {
 		x := pixel(step * float64(i))

@@ -44,11 +44,10 @@ func colorOf(i, of int) string {
 // rooflinePicture draws launches under the best that the device can do. Bytes are those that were moved, where a
 // profiler has counted them, and else those of the manifest's formula.
 func rooflinePicture(launches []Shown) plot.Picture {
-	none := plot.Picture{}
 	var series []plot.Series
 	roof := launches[0].Roofline.Comparable()
 	if roof.Flops <= 0 || roof.Bytes <= 0 {
-		return none
+		return plot.Picture{}
 	}
 	ridge := roof.Flops / roof.Bytes
 	left, right, lowest := ridge, ridge, roof.Flops
@@ -58,7 +57,7 @@ func rooflinePicture(launches []Shown) plot.Picture {
 			bytes = l.Bytes
 		}
 		if l.Flops <= 0 || bytes <= 0 || l.seconds() <= 0 {
-			return none
+			return plot.Picture{}
 		}
 		at := plot.XY{X: l.Flops / bytes, Y: l.Flops / l.seconds()}
 		left, right, lowest = min(left, at.X), max(right, at.X), min(lowest, at.Y)

@@ -88,10 +88,7 @@ func lostCauses(before, after Facts) (causes []cause) {
 	for _, rule := range Rules {
 		a, seenBefore, ok := rule.apply(before)
 		b, seenAfter, also := rule.apply(after)
-		if a < 0 || b < 0 || !ok && !also {
-			continue
-		}
-		if math.Max(a, b) < applies {
+		if a < 0 || b < 0 || !ok && !also || max(a, b) < applies {
 			continue
 		}
 		left := func(lost float64) float64 { return max(1-lost, 0.01) }
