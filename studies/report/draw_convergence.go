@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/plot"
 )
@@ -19,22 +20,9 @@ func (s *Drawing) Convergence() Figure {
 	}
 	last := s.timed[len(s.timed)-1]
 	panel := plot.Panel{X: plot.Counts("trial", last.trial.Number), Y: s.axis()}
-	best, others := plot.Series{Name: "best so far", Color: plot.Best},
-		plot.Series{Name: "other trials", Color: plot.Other}
-	fastest := s.timed[0]
-	var rest []timed
-	var places []plot.XY
-	for i, t := range s.timed {
-		x := float64(t.trial.Number)
-		if i > 0 && t.ms >= fastest.ms {
-			rest, places = append(rest, t), append(places, plot.XY{X: x, Y: t.ms})
-			continue
-		}
-		best.Line = append(best.Line, plot.XY{X: x, Y: fastest.ms}, plot.XY{X: x, Y: t.ms})
-		best.Dots = append(best.Dots, s.dot(t, x, plot.Best, 4))
-		fastest = t
-	}
-	best.Line = append(best.Line, plot.XY{X: float64(last.trial.Number), Y: fastest.ms})
+	best, fastest, rest := s.bestSoFar("best so far", plot.Best, 4)
+	others := plot.Series{Name: "other trials", Color: plot.Other}
+	places := collect.Each(rest, func(t timed) plot.XY { return plot.XY{X: float64(t.trial.Number), Y: t.ms} })
 	for _, i := range plot.ThinPlaces(places, panel.X, panel.Y, mostDots) {
 		others.Dots = append(others.Dots, s.dot(rest[i], places[i].X, plot.Other, 2.5))
 	}
@@ -48,6 +36,25 @@ func (s *Drawing) Convergence() Figure {
 		Panels: []plot.Panel{panel},
 	}.Picture()
 	return figure
+}
+
+// bestSoFar draws the best time over the trials, of which there is one at least, with a dot for each trial that was
+// faster than all before it. It returns the fastest trial too, and those that have no dot.
+func (s *Drawing) bestSoFar(name, color string, radius float64) (best plot.Series, fastest timed, rest []timed) {
+	best, fastest = plot.Series{Name: name, Color: color}, s.timed[0]
+	for i, t := range s.timed {
+		x := float64(t.trial.Number)
+		if i > 0 && t.ms >= fastest.ms {
+			rest = append(rest, t)
+			continue
+		}
+		best.Line = append(best.Line, plot.XY{X: x, Y: fastest.ms}, plot.XY{X: x, Y: t.ms})
+		best.Dots = append(best.Dots, s.dot(t, x, color, radius))
+		fastest = t
+	}
+	last := s.timed[len(s.timed)-1].trial.Number
+	best.Line = append(best.Line, plot.XY{X: float64(last), Y: fastest.ms})
+	return best, fastest, rest
 }
 
 // Curve is a study to compare with others.
@@ -66,27 +73,16 @@ func CompareSearches(curves []Curve) Figure {
 	last, text := 0, ""
 	var series []plot.Series
 	for i, c := range curves {
-		line := plot.Series{Name: c.Name, Color: plot.Colors[i%(len(plot.Colors)-1)]}
-		best := 0.0
-		for j, t := range c.timed {
-			x := float64(t.trial.Number)
-			last = max(last, t.trial.Number)
-			if j > 0 && t.ms >= best {
-				continue
-			}
-			if j > 0 {
-				line.Line = append(line.Line, plot.XY{X: x, Y: best})
-			}
-			best = t.ms
-			line.Line = append(line.Line, plot.XY{X: x, Y: best})
-			line.Dots = append(line.Dots, c.dot(t, x, line.Color, 3.5))
-			all = append(all, best)
+		color := plot.Colors[i%(len(plot.Colors)-1)]
+		if len(c.timed) == 0 {
+			series = append(series, plot.Series{Name: c.Name, Color: color}) // for the legend
+			continue
 		}
-		if n := len(c.timed); n > 0 {
-			line.Line = append(line.Line, plot.XY{X: float64(c.timed[n-1].trial.Number), Y: best})
-			text += fmt.Sprintf("%s: %s after %s. ", c.Name, c.measure.Text(best), page.Count(n, "trial"))
-		}
-		series = append(series, line)
+		best, fastest, _ := c.bestSoFar(c.Name, color, 3.5)
+		series = append(series, best)
+		all = append(all, collect.Each(best.Line, func(at plot.XY) float64 { return at.Y })...)
+		last = max(last, c.timed[len(c.timed)-1].trial.Number)
+		text += fmt.Sprintf("%s: %s after %s. ", c.Name, c.measure.Text(fastest.ms), page.Count(len(c.timed), "trial"))
 	}
 	if len(all) == 0 {
 		return figure
