@@ -40,8 +40,7 @@ func (d Drafts) body(weeks *page.Grid, chosen report.Entry, all []report.Entry,
 	if err != nil {
 		return "", err
 	}
-	var rows [][]string
-	for _, s := range all {
+	rows := collect.Each(all, func(s report.Entry) []string {
 		speedup, action := page.Unknown, s.Action
 		if s.Speedup != nil && s.Interval != nil {
 			speedup = fmt.Sprintf("%.2f× (%s)", *s.Speedup, page.RatioInterval(*s.Interval))
@@ -52,10 +51,9 @@ func (d Drafts) body(weeks *page.Grid, chosen report.Entry, all []report.Entry,
 		if s.Study == chosen.Study {
 			action = "this draft"
 		}
-		rows = append(rows,
-			[]string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device),
-				escape.Markdown(string(s.Verdict)), speedup, escape.Markdown(s.Against()), escape.Markdown(action)})
-	}
+		return []string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device),
+			escape.Markdown(string(s.Verdict)), speedup, escape.Markdown(s.Against()), escape.Markdown(action)}
+	})
 	return closed("draft", "", struct {
 		report.Entry
 		Weeks, Studies    *page.Grid

@@ -40,14 +40,12 @@ func StepSummary(w io.Writer, r *Report) error { return pages.ExecuteTemplate(w,
 
 // Rows are the cells of results in the columns that a table has, ~ for what is not known. Outside writes what is
 // not ours.
-func Rows(results []Result, outside func(string) string, columns ...string) (rows [][]string) {
-	for _, r := range results {
+func Rows(results []Result, outside func(string) string, columns ...string) [][]string {
+	return collect.Each(results, func(r Result) []string {
 		cells := r.cells()
-		cells["config"], cells["why"] = outside(r.Config()), outside(r.Reason)
-		cells["kernel"] = outside(r.Kernel)
-		rows = append(rows, collect.Each(columns, func(column string) string { return cells[column] }))
-	}
-	return rows
+		cells["config"], cells["why"], cells["kernel"] = outside(r.Config()), outside(r.Reason), outside(r.Kernel)
+		return collect.Each(columns, func(column string) string { return cells[column] })
+	})
 }
 
 // cells are a result's figures by the names of their columns; p95 marks what is beyond its limit.

@@ -77,14 +77,11 @@ func timeline(trends ...Trend) plot.Plot {
 }
 
 func trendText(trends []Trend) string {
-	var parts []string
-	for _, t := range trends {
+	return strings.Join(collect.Each(trends, func(t Trend) string {
 		first, last := t.Events[0], t.Events[len(t.Events)-1]
-		parts = append(parts,
-			fmt.Sprintf("%s: %s, from %s to %s, %s", t.Key, page.Count(len(t.Events), "run"),
-				t.Key.Objective.Text(first.Median), t.Key.Objective.Text(last.Median), page.Count(len(t.Steps), "change point")))
-	}
-	return strings.Join(parts, "; ")
+		return fmt.Sprintf("%s: %s, from %s to %s, %s", t.Key, page.Count(len(t.Events), "run"),
+			t.Key.Objective.Text(first.Median), t.Key.Objective.Text(last.Median), page.Count(len(t.Steps), "change point"))
+	}), "; ")
 }
 
 func (t Trend) panel() plot.Panel {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/csource"
 )
 
@@ -81,16 +82,11 @@ func (r reach) names(words ...string) map[string]bool {
 
 // dimensions are the integers that the function takes, or one size where it takes none.
 func (d *description) dimensions() []string {
-	var dims []string
-	for _, p := range d.parameters {
-		if p.isSize() && (p.bounds || p.maybe) {
-			dims = append(dims, d.dimension(p))
-		}
-	}
-	if len(dims) == 0 {
+	sizes := collect.Where(d.parameters, func(p parameter) bool { return p.isSize() && (p.bounds || p.maybe) })
+	if len(sizes) == 0 {
 		return []string{"SIZE"}
 	}
-	return dims
+	return collect.Each(sizes, d.dimension)
 }
 
 // isSize says that an integer may be one: as wide as an int or an address.

@@ -27,10 +27,7 @@ type Checked struct {
 // check adds the evidence of the full tier to the default and the winner. It is
 // recorded with the first samples that follow the check.
 func (s *Summary) check(rounds []trial.Round) {
-	for _, t := range []*Timed{s.Default, s.Winner} {
-		if t == nil {
-			continue
-		}
+	for _, t := range s.sides() {
 		var all *check.Evidence
 		for _, r := range rounds {
 			if r.Point == t.Point && r.Outcome.Failure == nil {

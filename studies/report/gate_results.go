@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/studies"
 )
@@ -106,8 +107,7 @@ func gateRows(s *Summary, code, text func(string) string) [][]string {
 	if s.Gate != nil {
 		all = append(all, *s.Gate)
 	}
-	var rows [][]string
-	for _, g := range append(all, s.Gated...) {
+	return collect.Each(append(all, s.Gated...), func(g studies.Gating) []string {
 		speedup, interval, rounds, base := page.Unknown, page.Unknown, page.Unknown, page.Unknown
 		if g.Speedup != nil {
 			speedup = fmt.Sprintf("%.2f×", *g.Speedup)
@@ -121,9 +121,7 @@ func gateRows(s *Summary, code, text func(string) string) [][]string {
 		if g.BaselinePoint != "" {
 			base = code(g.BaselinePoint)
 		}
-		rows = append(rows,
-			[]string{text(g.Workload), text(g.Verdict), speedup, interval, s.Written(g.Baseline), s.Written(g.Current),
-				rounds, code(g.Point.String()), base, g.Created.UTC().Format("2006-01-02 15:04 MST")})
-	}
-	return rows
+		return []string{text(g.Workload), text(g.Verdict), speedup, interval, s.Written(g.Baseline), s.Written(g.Current),
+			rounds, code(g.Point.String()), base, g.Created.UTC().Format("2006-01-02 15:04 MST")}
+	})
 }

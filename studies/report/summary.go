@@ -338,11 +338,8 @@ func searchFacts(past trial.Past) SearchFacts {
 		f.Checking += t.Outcome.Spent.Check.Seconds()
 		f.Measuring += t.Outcome.Spent.Measure.Seconds()
 	}
-	for _, r := range past.Standing() {
-		if r.Outcome.Device != "" && !slices.Contains(f.ConfirmedOn, r.Outcome.Device) {
-			f.ConfirmedOn = append(f.ConfirmedOn, r.Outcome.Device)
-		}
-	}
+	devices := collect.Each(past.Standing(), func(r trial.Round) string { return r.Outcome.Device })
+	f.ConfirmedOn = collect.Where(collect.Distinct(devices), func(name string) bool { return name != "" })
 	return f
 }
 
