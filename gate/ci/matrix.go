@@ -71,12 +71,9 @@ func Matrix(file *policy.File, s Selection) (Rows, error) {
 		return rows, &devices.ArgumentError{Err: errors.New("a workload is one of a kernel: name that, too")}
 	}
 	var names []string
-	for _, k := range file.Kernels {
+	for _, k := range file.At(s.Workload, "").Kernels {
 		if names = append(names, k.Name); s.Kernel != "" && s.Kernel != k.Name {
 			continue
-		}
-		if s.Workload != "" {
-			k.Workloads = []string{s.Workload}
 		}
 		workloads, err := workloadsOf(k)
 		if err != nil {

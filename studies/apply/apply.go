@@ -131,7 +131,7 @@ func (c *Change) header(o Options) error {
 		return c.refuse("%s is there, and pawl has not written it",
 			path).advise("move it away, or name another folder with --to")
 	}
-	c.add(path, before, text.Bytes())
+	c.Files = append(c.Files, File{path, text.Bytes(), before})
 	return nil
 }
 
@@ -152,12 +152,8 @@ func (c *Change) manifest(o Options) error {
 	if err != nil {
 		return c.refuse("%w", err).advise("nothing was changed")
 	}
-	c.add(path, before, after)
-	return nil
-}
-
-func (c *Change) add(path string, before, after []byte) {
 	c.Files = append(c.Files, File{path, after, before})
+	return nil
 }
 
 // Write puts the files in place, each at once or not at all, and returns the paths of

@@ -83,7 +83,8 @@ func (w *watched) refresh(ctx context.Context, store *studies.Store, id int64) (
 		return false, err
 	}
 	trials := append(slices.Clip(w.trials[:from]), fresh...)
-	if failed(trials) != pulse.Failed && from > 0 {
+	failed := collect.Where(trials, func(t trial.Trial) bool { return t.Outcome.Failure != nil })
+	if len(failed) != pulse.Failed && from > 0 {
 		if trials, err = store.TrialsFrom(ctx, id, 0); err != nil {
 			return false, err
 		}
@@ -100,15 +101,6 @@ func (w *watched) refresh(ctx context.Context, store *studies.Store, id int64) (
 	w.searched = w.after > before || w.searched && !asked
 	w.store, w.pulse, w.trials = store, pulse, trials
 	return true, nil
-}
-
-func failed(trials []trial.Trial) (n int) {
-	for _, t := range trials {
-		if t.Outcome.Failure != nil {
-			n++
-		}
-	}
-	return n
 }
 
 func (w *watched) progress() progress {

@@ -99,8 +99,7 @@ func Unknown(err error) bool { return errors.As(err, new(*unknownError)) }
 // explain says what was asked when something went wrong; nil stays nil. What GitHub refuses
 // was not done; of any other failure of a creation nobody knows.
 func (r request) explain(err error) error {
-	var refused *Error
-	switch isRefused := errors.As(err, &refused); {
+	switch refused, isRefused := errors.AsType[*Error](err); {
 	case err == nil, isRefused && (refused.Status < 500 || r.method != http.MethodPost):
 		return err
 	case r.method == http.MethodPost:
