@@ -7,7 +7,6 @@ package thorough
 
 import (
 	"os"
-	"slices"
 	"testing"
 )
 
@@ -36,12 +35,6 @@ func Some[T any](list []T, few int) []T {
 		chosen[i] = list[i*len(list)/few]
 	}
 	return chosen
-}
-
-// Spares reports whether a test leaves out one of its cases: one of those that are like others which it has, unless all
-// was asked for.
-func Spares[T comparable](one T, alike ...T) bool {
-	return !All() && slices.Contains(alike, one)
 }
 
 // Only skips a test of which nothing smaller is worth running.
