@@ -32,6 +32,7 @@ type Space struct {
 	constraints []*constraint
 	constants   Environment
 	fingerprint string
+	wide        float64
 }
 
 // constraint is an expression with the positions of the parameters it reads,
@@ -82,6 +83,7 @@ func New(params []Param, constraints []*Expression, constants map[string]int64) 
 		return nil, fmt.Errorf("the default point %s is not valid: %w", s.Default(), err)
 	}
 	s.fingerprint = s.computeFingerprint()
+	s.wide = s.Product()
 	return s, nil
 }
 
@@ -100,14 +102,7 @@ func (s *Space) Narrow() *Space {
 }
 
 // Wide returns the number of points before constraints if no value is left out.
-func (s *Space) Wide() float64 {
-	product := s.Product()
-	for _, p := range s.params {
-		more := len(slices.DeleteFunc(slices.Clone(p.More), func(v Value) bool { return p.Index(v) >= 0 }))
-		product *= float64(len(p.Values)+more) / float64(len(p.Values))
-	}
-	return product
-}
+func (s *Space) Wide() float64 { return s.wide }
 
 func (s *Space) bind(e *Expression) (*constraint, error) {
 	c := &constraint{Expression: e}

@@ -257,7 +257,8 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("%d points, the first %s", pool.Len(), pool.Point(0))
 	}
 	if wide.Product() != 8 || narrow.Product() != 2 || wide.Wide() != 8 || narrow.Wide() != 8 {
-		t.Errorf("%v and %v combinations, %v and %v if wide", wide.Product(), narrow.Product(), wide.Wide(), narrow.Wide())
+		t.Errorf("%v and %v combinations, %v and %v if wide", wide.Product(), narrow.Product(), wide.Wide(),
+			narrow.Wide())
 	}
 	if narrow.Fingerprint() == wide.Fingerprint() {
 		t.Error("the studies of both are alike")

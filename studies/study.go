@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -131,8 +130,8 @@ type Work struct {
 func NewSpaceFacts(pool *space.Pool) SpaceFacts {
 	s := pool.Space()
 	facts := SpaceFacts{Constraints: s.Constraints(), Product: s.Product(), Valid: pool.Len(), Sampled: !pool.Complete()}
-	if wide := math.Round(s.Wide()); wide > facts.Product {
-		facts.Wide = wide
+	if s.Wide() > facts.Product {
+		facts.Wide = s.Wide()
 	}
 	for _, p := range s.Params() {
 		values := collect.Each(p.Values, space.Value.String)

@@ -80,7 +80,8 @@ func trendText(trends []Trend) string {
 	return strings.Join(collect.Each(trends, func(t Trend) string {
 		first, last := t.Events[0], t.Events[len(t.Events)-1]
 		return fmt.Sprintf("%s: %s, from %s to %s, %s", t.Key, page.Count(len(t.Events), "run"),
-			t.Key.Objective.Text(first.Median), t.Key.Objective.Text(last.Median), page.Count(len(t.Steps), "change point"))
+			t.Key.Objective.Text(first.Median), t.Key.Objective.Text(last.Median),
+			page.Count(len(t.Steps), "change point"))
 	}), "; ")
 }
 

@@ -28,7 +28,7 @@ func SpaceCommand(env console.Environment) *cli.Command {
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
 		Flags: append(o.Flags("workload", "backend", "compiler", "json"),
-			console.Switch("wide", &o.Wide, "count the values that the manifest has under more, too")),
+			console.Switch("wide", &o.Wide, "also count the values listed under more in the manifest")),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			return showSpace(ctx, &o, arguments)
 		}),
