@@ -136,9 +136,9 @@ for part in "$@"; do
       for workload in wide_2048 wide_2048_bf16 grouped_2048_causal_bf16; do
         against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,WORKERS=128,TRUST_MAX=true,KEEP_MAX=true
       done
-      fp8=CONSUMERS=3,BLOCK_N=96,STAGES=3,QUERY_PLACES=2,TILES_UNROLLED=2,WORKERS=128,PRODUCER_REGISTERS=7,TRUST_MAX=true
-      against attention_hopper wide_2048_fp8 $fp8
-      against attention_hopper grouped_2048_causal_fp8 $fp8,OVERLAP=3
+      for workload in wide_2048_fp8 grouped_2048_causal_fp8; do
+        against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=3,QUERY_PLACES=2,WORKERS=128,TRUST_MAX=true
+      done
       for workload in square_4096 square_8192 square_4096_bf16 square_8192_bf16 square_4096_fp8 square_8192_fp8; do
         timed rivals.log "$pawl" tune gemm --workload $workload --budget 18s --rounds 4 --out rivals
         timed rivals.log "$pawl" rivals gemm --workload $workload --rounds 8 --out rivals --results "$out/rivals-gemm-$workload.json"
