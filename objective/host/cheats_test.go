@@ -398,7 +398,7 @@ func sleeping(t *testing.T, argument string) []string {
 func TestRightKernelsAreBelieved(t *testing.T) {
 	b := open(t, cheatingFiles, host.Options{})
 	p := b.prepare(t, "MODE=good")
-	for range 8 {
+	for range thorough.Count(3, 8) {
 		if outcome, err := b.Sample(t.Context(), p, 5); err != nil || outcome.Failure != nil || len(outcome.Samples) != 5 {
 			t.Fatalf("%+v, %v", outcome.Failure, err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"pawl/internal/kerneltest"
 	"pawl/internal/process"
+	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -193,21 +194,21 @@ func TestDamagedBinary(t *testing.T) {
 			}
 		})
 	}
-	for _, file := range []string{"support", "reference"} {
-		for _, by := range []string{"gone", "garbage", "forged"} {
-			t.Run(file+" "+by, func(t *testing.T) {
-				b := damaged.again(t, 6*time.Second)
-				p := b.prepare(t, "MODE=good")
-				reference, err := b.backend.Reference(t.Context(), space.Point{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				damage(t, map[string]string{"support": p.Binary.Support, "reference": reference.Path}[file], by)
-				if outcome, err := b.Measure(t.Context(), p, 0); err != nil || outcome.Failure != nil || len(outcome.Samples) == 0 {
-					t.Errorf("%+v, %v", outcome.Failure, err)
-				}
-			})
-		}
+	for _, damaging := range thorough.Some([]string{"support gone", "support garbage", "support forged", "reference gone",
+		"reference garbage", "reference forged"}, 3) {
+		file, by, _ := strings.Cut(damaging, " ")
+		t.Run(damaging, func(t *testing.T) {
+			b := damaged.again(t, 6*time.Second)
+			p := b.prepare(t, "MODE=good")
+			reference, err := b.backend.Reference(t.Context(), space.Point{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			damage(t, map[string]string{"support": p.Binary.Support, "reference": reference.Path}[file], by)
+			if outcome, err := b.Measure(t.Context(), p, 0); err != nil || outcome.Failure != nil || len(outcome.Samples) == 0 {
+				t.Errorf("%+v, %v", outcome.Failure, err)
+			}
+		})
 	}
 	if process.Confines() == nil { // no kernel reaches its file
 		b := damaged.again(t, 6*time.Second)

@@ -165,6 +165,7 @@ func TestWhatDoesNotWork(t *testing.T) {
 		"a": {5, 1, 0.5, 2},
 		"b": {5, 0, 0.5, 2},
 		"c": {5, 1, -1, 0},
+		"d": {5, 0, 0.5, 2},
 	})
 	p, err := choose(embedded(t), candidates, measured, 0, 0)
 	if err != nil {
@@ -183,7 +184,7 @@ func TestWhatDoesNotWork(t *testing.T) {
 	}
 	var text strings.Builder
 	if Text(&text, p); !strings.Contains(text.String(), "A=2 is wrong and used nowhere; c: ") ||
-		!strings.Contains(text.String(), "A=1 does not work on b: does not fit") {
+		!strings.Contains(text.String(), "A=1 does not work on b, d: does not fit") {
 		t.Errorf("%s", text.String())
 	}
 	candidates, measured = field(t, map[string][]float64{"a": {1, 2}, "b": {0, -1}})

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,8 +83,8 @@ func Text(w io.Writer, p *Plan) {
 	p.failures(w)
 }
 
-// failures says which workloads were left out, and which candidates do not work, and where. Those that fail for one
-// reason share a line; the JSON names each.
+// failures says which workloads were left out, and which candidates do not work, and where. Those that fail at the
+// same workloads for one reason share a line; the JSON names each.
 func (p *Plan) failures(w io.Writer) {
 	lines := slices.Clone(p.LeftOut)
 	for _, c := range p.Candidates {
@@ -91,27 +92,31 @@ func (p *Plan) failures(w io.Writer) {
 			lines = append(lines, fmt.Sprintf("%s is wrong and used nowhere; %s", c.Point, c.Wrong))
 		}
 	}
-	for _, m := range p.Workloads {
-		failed := map[string][]string{}
-		var reasons []string
-		for _, c := range p.Candidates {
-			point := c.Point.String()
+	type failure struct{ where, why string }
+	points := map[failure][]string{}
+	var failures []failure
+	for _, c := range p.Candidates {
+		point, where := c.Point.String(), map[string][]string{}
+		for _, m := range p.Workloads {
 			why := strings.TrimPrefix(m.Failures[point], "point "+point+": ")
-			if why == "" || c.Wrong != "" {
-				continue
+			if why != "" && c.Wrong == "" {
+				where[why] = append(where[why], m.Workload)
 			}
-			if failed[why] == nil {
-				reasons = append(reasons, why)
-			}
-			failed[why] = append(failed[why], point)
 		}
-		for _, why := range reasons {
-			who := failed[why][0] + " does"
-			if n := len(failed[why]); n > 1 {
-				who = fmt.Sprintf("%d of %d candidates do", n, len(p.Candidates))
+		for _, why := range slices.Sorted(maps.Keys(where)) {
+			f := failure{strings.Join(where[why], ", "), why}
+			if points[f] == nil {
+				failures = append(failures, f)
 			}
-			lines = append(lines, fmt.Sprintf("%s not work on %s: %s", who, m.Workload, why))
+			points[f] = append(points[f], point)
 		}
+	}
+	for _, f := range failures {
+		who := points[f][0] + " does"
+		if n := len(points[f]); n > 1 {
+			who = fmt.Sprintf("%d of %d candidates do", n, len(p.Candidates))
+		}
+		lines = append(lines, fmt.Sprintf("%s not work on %s: %s", who, f.where, f.why))
 	}
 	if len(lines) > 0 {
 		fmt.Fprintln(w)
