@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl/gate"
+	"pawl/internal/page"
 	"pawl/kernels/document"
 )
 
@@ -90,15 +91,8 @@ type scalar = document.Scalar
 // share reads a value such as 3% or 0.03.
 func share(value *float64) func(string) error {
 	return func(text string) (err error) {
-		number, isPercent := strings.CutSuffix(text, "%")
-		*value, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if isPercent {
-			*value /= 100
-		}
-		if err != nil || !(*value >= 0 && *value <= 1) {
-			return fmt.Errorf("%q is not a share between 0 and 1, such as 3%% or 0.03", text)
-		}
-		return nil
+		*value, err = page.ParseShare(text)
+		return err
 	}
 }
 

@@ -59,7 +59,7 @@ func asSamples(list gjson.Result) ([]float64, error) {
 // each reads the elements of a list; errors call an element by that name and its number.
 func each[T any](list gjson.Result, called string, read func(gjson.Result) (T, error)) ([]T, error) {
 	if !list.IsArray() {
-		return nil, fmt.Errorf("%s is not a list of times", shorten(list.Raw))
+		return nil, fmt.Errorf("%.40s is not a list of times", list.Raw)
 	}
 	elements := list.Array()
 	if len(elements) == 0 {
@@ -78,15 +78,7 @@ func each[T any](list gjson.Result, called string, read func(gjson.Result) (T, e
 func asTime(text string) (float64, error) {
 	sample, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(sample) || math.IsInf(sample, 0) || sample <= 0 {
-		return 0, fmt.Errorf("%s is not a time: a positive number is", shorten(text))
+		return 0, fmt.Errorf("%.40s is not a time: a positive number is", text)
 	}
 	return sample, nil
-}
-
-func shorten(text string) string {
-	const most = 40
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
 }

@@ -15,7 +15,7 @@ const (
 	mostLinesOfPackage = 4200
 	// What is added pays by what is removed. Only the reader of C, kernels/csource, did not, which took the place of
 	// patterns. Lower it when lines have gone.
-	mostLinesOfAll = 85_118
+	mostLinesOfAll = 85_113
 	mostMethods    = 5
 )
 

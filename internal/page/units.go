@@ -3,6 +3,8 @@ package page
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"pawl/internal/stats"
@@ -27,6 +29,19 @@ func Milliseconds(ms float64) string {
 		}
 	}
 	return Unknown
+}
+
+// ParseShare reads a share between 0 and 1, such as 3% or 0.03.
+func ParseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share >= 0 && share <= 1) {
+		return 0, fmt.Errorf("%q is not a share between 0 and 1, such as 3%% or 0.03", text)
+	}
+	return share, nil
 }
 
 // Percent writes a share with one decimal, such as 3.2 %.

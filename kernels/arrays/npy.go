@@ -141,7 +141,7 @@ func (h *Header) measure() error {
 		return errors.New("its elements are Python objects; save an array of numbers, such as a.astype(numpy.float32)")
 	case order == "" || err != nil || !slices.Contains([]string{"b", "i", "u", "f", "c", "V"}, kind) ||
 		!slices.Contains([]uint64{1, 2, 4, 8, 16}, size):
-		return fmt.Errorf("its elements are of the type %q, which is no number that a kernel takes", clip(h.Descr))
+		return fmt.Errorf("its elements are of the type %.60q, which is no number that a kernel takes", h.Descr)
 	case order == ">" && size > 1:
 		return fmt.Errorf("its numbers are big-endian (%s); save a.astype(%q)", h.Descr, "<"+h.Descr[1:])
 	}
@@ -152,7 +152,7 @@ func (h *Header) measure() error {
 			return fmt.Errorf("its shape %s has no elements", shapeText(h.Shape))
 		}
 		if n > Largest/total {
-			return fmt.Errorf("its shape %s has more than %d bytes; at most that many are supported", clip(shapeText(h.Shape)),
+			return fmt.Errorf("its shape %.60s has more than %d bytes; at most that many are supported", shapeText(h.Shape),
 				Largest)
 		}
 		total *= n
@@ -175,10 +175,8 @@ func (h *Header) cut(bytes int64) error {
 type literal struct{ rest string }
 
 func (l *literal) bad() error {
-	return fmt.Errorf("the .npy header cannot be read at %q", clip(l.rest))
+	return fmt.Errorf("the .npy header cannot be read at %.60q", l.rest)
 }
-
-func clip(text string) string { return text[:min(len(text), 60)] }
 
 // take skips a token and the spaces around it.
 func (l *literal) take(token string) bool {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pawl/internal/page"
 )
 
 // Goals say how far a study goes. A resumed study goes on towards its old goals unless it is given others.
@@ -60,12 +62,8 @@ func (s Share) String() string {
 
 // Set reads a share such as 1% or 0.01; an error says what is wanted.
 func (s *Share) Set(text string) error {
-	number, percent := strings.CutSuffix(text, "%")
-	value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if percent {
-		value /= 100
-	}
-	if err != nil || !(value > 0 && value < 1) {
+	value, err := page.ParseShare(text)
+	if err != nil || value == 0 || value == 1 {
 		return errors.New("a share between 0 and 1, such as 1%")
 	}
 	*s = Share(value)

@@ -3,8 +3,6 @@ package apply
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"pawl/internal/page"
@@ -117,14 +115,9 @@ const DefaultWorstLoss = "3%"
 
 // ParseLoss reads a share such as 3% or 0.03. An error is a *devices.ArgumentError.
 func ParseLoss(text string) (float64, error) {
-	text = cmp.Or(text, DefaultWorstLoss)
-	number, percent := strings.CutSuffix(text, "%")
-	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if percent {
-		share /= 100
-	}
-	if err != nil || math.IsNaN(share) || share < 0 || share > 1 {
-		return 0, devices.Argumentf("--worst-loss %q: a share between 0%% and 100%%, such as 3%%", text)
+	share, err := page.ParseShare(cmp.Or(text, DefaultWorstLoss))
+	if err != nil {
+		return 0, devices.Argumentf("--worst-loss: %s", err)
 	}
 	return share, nil
 }
