@@ -197,7 +197,7 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 }
 
 // baselineKills is how often the writing of a baseline is killed.
-var baselineKills = flag.Int("baseline-kills", thorough.Count(3, 100),
+var baselineKills = flag.Int("baseline-kills", thorough.Count(1, 100),
 	"how many times TestKillLeavesOldOrNewBaseline kills the program")
 
 // The program is killed at random instants while it moves the baseline: the file

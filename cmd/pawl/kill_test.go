@@ -28,7 +28,7 @@ import (
 )
 
 // kills is how often a study is killed.
-var kills = flag.Int("kills", thorough.Count(3, 100), "how many times TestKillAnywhereAndResume kills the program")
+var kills = flag.Int("kills", thorough.Count(2, 100), "how many times TestKillAnywhereAndResume kills the program")
 
 // asPawl returns this test binary as the program, in a folder.
 func asPawl(t *testing.T, dir string, arguments ...string) *exec.Cmd {

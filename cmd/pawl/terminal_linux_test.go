@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/thorough"
 	"pawl/search"
 	"pawl/search/trial"
 	"pawl/space"
@@ -189,7 +190,7 @@ func onTerminal(t *testing.T, term *pseudoTerminal) *exec.Cmd {
 // the study with its report and exit code 130.
 func TestCtrlCOnATerminal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
-	for _, presses := range []int{1, 2, 1, 2} {
+	for _, presses := range thorough.Some([]int{1, 1, 2, 2}, 2) {
 		term := openTerminal(t, true)
 		cmd := onTerminal(t, term)
 		term.waitFor(t, "study 1:")

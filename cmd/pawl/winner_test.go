@@ -20,7 +20,7 @@ import (
 )
 
 // verdictKills is how often the gating of a winner is killed.
-var verdictKills = flag.Int("verdict-kills", thorough.Count(3, 100),
+var verdictKills = flag.Int("verdict-kills", thorough.Count(1, 100),
 	"how many times TestKillLeavesAWholeVerdictOrNone kills the program")
 
 // The program is killed at random instants while it gates a winner, records the verdict

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"testing"
 
-	"pawl/internal/thorough"
 	"pawl/objective"
 	"pawl/objective/host"
 	"pawl/objective/worker"
@@ -40,7 +39,7 @@ tolerance: {atol: 0, rtol: 0}
 	for caches, want := range map[worker.Caches]string{
 		"": "wrong while it was timed", worker.Warm: "wrong while it was timed", worker.Cold: "", worker.Flushed: "",
 	} {
-		if thorough.Spares(caches, "") { // they are warm
+		if spares(caches, "") { // they are warm
 			continue
 		}
 		b := openWith(t, files, host.Options{}, objective.Options{Caches: caches})

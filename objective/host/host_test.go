@@ -268,7 +268,7 @@ func TestEachMisbehaviorCostsOneTrial(t *testing.T) {
 		{`"1; touch pwned"`, objective.Compile, "compile error", ""},
 	} {
 		// another signal, and another end of a buffer, are told the same way
-		if slices.Contains(harmless, test.mode) || thorough.Spares(test.mode, "divide", "overflow_stack", "underrun",
+		if slices.Contains(harmless, test.mode) || spares(test.mode, "divide", "overflow_stack", "underrun",
 			"overread", "escaped", "unwritten") {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/internal/thorough"
 	"pawl/objective"
 	"pawl/objective/host"
 )
@@ -74,7 +73,7 @@ func TestWhatCannotBeLoadedFailsThePoint(t *testing.T) {
 		{"7", "aborted", "", objective.Fuzz},
 		{"8", objective.CompileError, "add", objective.Compile},
 	} {
-		if thorough.Spares(test.mode, "2", "5", "7") { // one that is undefined, and constructors that end it otherwise
+		if spares(test.mode, "2", "5", "7") { // one that is undefined, and constructors that end it otherwise
 			continue
 		}
 		measuring := b

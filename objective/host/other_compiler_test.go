@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/host"
@@ -42,7 +41,7 @@ func checkedAsSources(t *testing.T, kind string) {
 		{"nonsense", "compile", "compile error", "nonsense"},
 		{`"1; touch pwned"`, "compile", "compile error", ""},
 	} {
-		if kind == "-shared" && thorough.Spares(test.mode, "crash", "overrun", "tampers", "nonsense") {
+		if kind == "-shared" && spares(test.mode, "crash", "overrun", "tampers", "nonsense") {
 			continue // the same object, linked
 		}
 		f := b.measure(t, "MODE="+test.mode, 0).Failure

@@ -104,7 +104,7 @@ func TestKernelsThatChangeTheWrongThings(t *testing.T) {
 		"writes_symbol":   {objective.Fuzz, worker.InputModified, "factors"},
 		"short_symbol":    {objective.Fuzz, worker.Unloadable, "the variable factors has 4 bytes, argument scale 8"},
 	} {
-		if thorough.Spares(mode, "wrong", "no_scratch", "past_copy") {
+		if spares(mode, "wrong", "no_scratch", "past_copy") {
 			continue
 		}
 		failure := b.measure(t, "MODE="+mode, 0).Failure

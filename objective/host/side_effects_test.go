@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/internal/thorough"
 	"pawl/objective/host"
 )
 
@@ -57,7 +56,7 @@ func TestWhatIsLeftBehindIsNoted(t *testing.T) {
 	}
 	b := open(t, files, host.Options{})
 	for mode, want := range wants {
-		if thorough.Spares(mode, "keeps", "leaks_much", "flushes") {
+		if spares(mode, "keeps", "leaks_much", "flushes") {
 			continue
 		}
 		p := b.prepare(t, "MODE="+mode)

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl/internal/process"
-	"pawl/internal/thorough"
 	"pawl/objective/host"
 )
 
@@ -109,7 +108,7 @@ func TestWaitingForACoreIsNotCounted(t *testing.T) {
 	for mode, limits := range map[string][2]float64{
 		"works": {least, alone.Milliseconds() * others / 2}, "pauses": {2, 1e9}, "delegates": {least, 1e9},
 	} {
-		if thorough.Spares(mode, "pauses") { // like a thread's, it is time in which the caller does not work
+		if spares(mode, "pauses") { // like a thread's, it is time in which the caller does not work
 			continue
 		}
 		outcome := b.measure(t, "MODE="+mode, 0)

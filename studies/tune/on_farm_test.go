@@ -149,7 +149,7 @@ func (p *child) over() (bool, error) {
 }
 
 // farmKills is how often something is killed.
-var farmKills = flag.Int("farm-kills", thorough.Count(3, 100),
+var farmKills = flag.Int("farm-kills", thorough.Count(1, 100),
 	"how often TestNothingIsLostByKills kills a worker or who asks")
 
 // Four workers and two studies, all of them killed at random, and the server restarted in
@@ -170,7 +170,8 @@ func TestNothingIsLostByKills(t *testing.T) {
 		workers = append(workers, start(t, part{URL: url, Folder: t.TempDir()}))
 	}
 	ask := func(seed uint64) *child {
-		return start(t, part{URL: url, Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: seed, Trials: 200})
+		return start(t, part{URL: url, Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: seed,
+			Trials: thorough.Count(60, 200)})
 	}
 	asking := []*child{ask(1), ask(2)}
 	random := rand.New(rand.NewPCG(1, 2))
