@@ -140,7 +140,7 @@ func (s *Space) PoolOf(points []Point) (*Pool, error) {
 	for _, p := range points {
 		row, err := s.Row(p)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("point %s: %w", p, err)
 		}
 		rows.add(row)
 	}

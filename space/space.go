@@ -168,11 +168,11 @@ func (s *Space) Row(p Point) (Row, error) {
 	for _, a := range assignments {
 		i, ok := s.position[a.Name]
 		if !ok {
-			return nil, fmt.Errorf("point %s: no parameter %s; there are %s", p, a.Name, strings.Join(s.names(), ", "))
+			return nil, fmt.Errorf("no parameter %s; there are %s", a.Name, strings.Join(s.names(), ", "))
 		}
 		at := s.params[i].Index(a.Value)
 		if at < 0 {
-			return nil, fmt.Errorf("point %s: %s=%s is not one of %s", p, a.Name, a.Value,
+			return nil, fmt.Errorf("%s=%s is not one of %s", a.Name, a.Value,
 				strings.Join(collect.Each(s.params[i].Values, Value.String), ", "))
 		}
 		row[i] = uint16(at)
@@ -180,7 +180,7 @@ func (s *Space) Row(p Point) (Row, error) {
 	if len(assignments) < len(s.params) {
 		for _, name := range s.names() {
 			if _, ok := p.Get(name); !ok {
-				return nil, fmt.Errorf("point %s: no value for %s", p, name)
+				return nil, fmt.Errorf("no value for %s", name)
 			}
 		}
 	}
@@ -200,7 +200,14 @@ func (s *Space) Complete(p Point) (Point, error) {
 	if err != nil {
 		return Point{}, err
 	}
-	return full, s.Check(full)
+	row, err := s.Row(full)
+	if err != nil {
+		return Point{}, err
+	}
+	if err := s.check(row); err != nil {
+		return Point{}, fmt.Errorf("point %s: %w", full, err)
+	}
+	return full, nil
 }
 
 // Check returns nil for a point of the space, and otherwise which parameter
@@ -210,10 +217,7 @@ func (s *Space) Check(p Point) error {
 	if err != nil {
 		return err
 	}
-	if err := s.check(row); err != nil {
-		return fmt.Errorf("point %s: %w", p, err)
-	}
-	return nil
+	return s.check(row)
 }
 
 func (s *Space) check(row Row) error {

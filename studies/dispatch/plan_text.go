@@ -98,8 +98,7 @@ func (p *Plan) failures(w io.Writer) {
 	for _, c := range p.Candidates {
 		point, where := c.Point.String(), map[string][]string{}
 		for _, m := range p.Workloads {
-			why := strings.TrimPrefix(m.Failures[point], "point "+point+": ")
-			if why != "" && c.Wrong == "" {
+			if why := m.Failures[point]; why != "" && c.Wrong == "" {
 				where[why] = append(where[why], m.Workload)
 			}
 		}

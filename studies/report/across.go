@@ -132,12 +132,12 @@ func (a *Across) Of(results ...AcrossResult) []string {
 func (a *Across) advise(s *Summary) string {
 	var losses []string
 	for _, w := range a.Workloads {
-		switch w.Result {
-		case AcrossSlower:
+		if w.Result == AcrossSlower {
 			losses = append(losses, fmt.Sprintf("%s gets slower (%.2f×)", w.Workload, *w.Speedup))
-		case AcrossFails:
-			losses = append(losses, fmt.Sprintf("on %s the winner fails", w.Workload))
 		}
+	}
+	if failing := a.Of(AcrossFails); len(failing) > 0 {
+		losses = append(losses, "the winner fails on "+strings.Join(failing, ", "))
 	}
 	missing, broken := a.Of(AcrossUnmeasured), a.Of(AcrossDefaultFails)
 	command := s.Study.Place.Pawl("studies", "across", s.Study.ID) + " measures there"
@@ -168,7 +168,7 @@ func (a *Across) advise(s *Summary) string {
 	return strings.Join(sentences, " ")
 }
 
-var acrossHeader = []string{"workload", "winner over default", "95 % interval", "default", "winner", "result", "rounds"}
+var acrossHeader = []string{"workload", "winner over default", "95 % interval", "default", "winner", "rounds", "result"}
 
 // acrossRows are the table, none where there is none; mark stands out, and text writes
 // what is not ours.
@@ -177,17 +177,17 @@ func acrossRows(s *Summary, mark, text func(string) string) (rows [][]string) {
 		return nil
 	}
 	for _, w := range s.Across.Workloads {
-		row := []string{text(w.Workload), page.Unknown, page.Unknown, page.Unknown, page.Unknown, string(w.Result),
-			page.Unknown}
+		row := []string{text(w.Workload), page.Unknown, page.Unknown, page.Unknown, page.Unknown, page.Unknown,
+			string(w.Result)}
 		if w.Speedup != nil {
 			row[1], row[2] = fmt.Sprintf("%.2f×", *w.Speedup), page.RatioInterval(*w.Interval)
-			row[3], row[4], row[6] = s.Written(w.Default), s.Written(w.Winner), fmt.Sprint(w.Rounds)
+			row[3], row[4], row[5] = s.Written(w.Default), s.Written(w.Winner), fmt.Sprint(w.Rounds)
 		}
 		switch w.Result {
 		case AcrossSlower:
-			row[1], row[5] = mark(row[1]), mark(row[5])
+			row[1], row[6] = mark(row[1]), mark(row[6])
 		case AcrossFails, AcrossDefaultFails:
-			row[5] = mark(row[5]) + ": " + text(w.Failure)
+			row[6] = mark(row[6]) + ": " + text(w.Failure)
 		}
 		rows = append(rows, row)
 	}

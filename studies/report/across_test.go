@@ -104,7 +104,7 @@ func TestLosersOnOtherWorkloadsAreInPlainSight(t *testing.T) {
 	}
 	golden(t, "across.md", sectionOf(t, markdown.String(), "<details><summary>On other workloads</summary>"))
 	for _, want := range []string{"slow|er", "SLOWER", "THE WINNER FAILS: fuzz: wrong result: at [1]",
-		"Another workload would pay: slow|er gets slower (0.80×), few gets slower (0.89×), on wrong the winner fails."} {
+		"Another workload would pay: slow|er gets slower (0.80×), few gets slower (0.89×), the winner fails on wrong."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the terminal does not say %q:\n%s", want, text.String())
 		}

@@ -145,9 +145,11 @@ func (o *fuzzOptions) workloads(ctx context.Context, arguments []string) ([]stri
 func (o *fuzzOptions) fuzzOne(ctx context.Context, machine *devices.Machine,
 	arguments []string) (*fuzz.Report, error) {
 	t, err := o.Target(ctx, machine, arguments)
-	if missing, ok := errors.AsType[*kernels.NotFoundError](err); ok && isFolder(missing.Name) {
-		// The command line is right, as a script's loop over folders is.
-		return nil, devices.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
+	if missing, ok := errors.AsType[*kernels.NotFoundError](err); ok {
+		if info, err := os.Stat(missing.Name); err == nil && info.IsDir() {
+			// The command line is right, as a script's loop over folders is.
+			return nil, devices.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -183,11 +185,6 @@ func (o *fuzzOptions) fuzzOne(ctx context.Context, machine *devices.Machine,
 	return result, nil
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // ofFinalists returns the points of the kernel's latest study, with its workload.
 func (o *fuzzOptions) ofFinalists(ctx context.Context, t devices.Target) (devices.Target, []space.Point, error) {
 	store, err := o.OpenStudies(ctx)
@@ -213,7 +210,7 @@ func (o *fuzzOptions) ofFinalists(ctx context.Context, t devices.Target) (device
 	}
 	for _, point := range points {
 		if err := t.Space.Check(point); err != nil {
-			return t, nil, fmt.Errorf("study %d: %w; the manifest has changed since, tune again", study.ID, err)
+			return t, nil, fmt.Errorf("study %d: point %s: %w; the manifest has changed since, tune again", study.ID, point, err)
 		}
 	}
 	return t, points, nil
