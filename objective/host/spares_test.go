@@ -6,7 +6,7 @@ import (
 	"pawl/internal/thorough"
 )
 
-// spares reports whether a plain run leaves out a case: one of those that are told as another is, which it has.
+// spares reports whether a plain run leaves out a case: one that is reported in the same way as another, which stays.
 func spares[T comparable](one T, alike ...T) bool {
 	return !thorough.All() && slices.Contains(alike, one)
 }

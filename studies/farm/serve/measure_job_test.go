@@ -14,11 +14,6 @@ import (
 	"pawl/studies/farm/ask"
 )
 
-func TestMain(m *testing.M) {
-	devices.Serve()
-	os.Exit(m.Run())
-}
-
 // A device tells apart the points that the study searches, with those under more only where it asks for them.
 func TestADeviceCountsWhatTheStudySearches(t *testing.T) {
 	scale := kerneltest.Scale{
@@ -50,8 +45,11 @@ func TestADeviceCountsWhatTheStudySearches(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept, err := ask.Keep(pool, *device)
-		if err != nil || pool.Len() != 2*want || kept.Len() != want || len(device.Reasons) == 0 {
-			t.Errorf("wide %v: %d of %d points, %v, %v", wide, kept.Len(), pool.Len(), device.Reasons, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pool.Len() != 2*want || kept.Len() != want || len(device.Reasons) == 0 {
+			t.Errorf("wide %v: %d of %d points, %v", wide, kept.Len(), pool.Len(), device.Reasons)
 		}
 	}
 }
