@@ -21,9 +21,10 @@ import (
 )
 
 type postgres struct {
-	db     *sql.DB
-	config *pgx.ConnConfig
-	held   sync.Map // *holder by study
+	db      *sql.DB
+	config  *pgx.ConnConfig
+	network *Network
+	held    sync.Map // *holder by study
 }
 
 // openPostgres opens a database on a server; where create is not set, one without studies is
@@ -33,10 +34,12 @@ func openPostgres(ctx context.Context, place string, create bool) (*Store, error
 	if err != nil {
 		return nil, err
 	}
+	network := &Network{}
+	network.Watch(config)
 	// A connection that the server has ended meanwhile is found out before it is used.
 	db := stdlib.OpenDB(*config,
 		stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
-	e := &postgres{db: db, config: config}
+	e := &postgres{db: db, config: config, network: network}
 	s := &Store{db: session{db, e}, engine: e, path: postgresName(config), reconnecting: time.Minute}
 	s.damage.lazy, s.damage.examined = true, map[int64]bool{}
 	if err := s.begin(ctx, create); err != nil {

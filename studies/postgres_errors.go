@@ -44,6 +44,9 @@ func sentence(config *pgx.ConnConfig, err error) string {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Sprintf("%s cannot be reached: the host %s is not known", name, unknown.Name)
 	}
+	if silent, ok := errors.AsType[*silentError](err); ok {
+		return fmt.Sprintf("%s cannot be reached: it has not answered for %v", name, silent.after)
+	}
 	if errors.As(err, new(*pgconn.ConnectError)) {
 		return fmt.Sprintf("%s cannot be reached: %s", name, lastLine(err))
 	}

@@ -46,6 +46,13 @@ type Store struct {
 	reconnecting time.Duration
 }
 
+// Hear sets who hears that the database's server is silent, and that it answers again.
+func (s *Store) Hear(hear func(string)) {
+	if server, ok := s.engine.(*postgres); ok {
+		server.network.Hear(hear)
+	}
+}
+
 // engine is what one kind of database does differently from the other.
 type engine interface {
 	creator

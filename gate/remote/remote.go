@@ -53,6 +53,7 @@ func Open(ctx context.Context, o Options) (*Device, error) {
 		return nil, devices.Argumentf("--on %s answers from records: nothing is compiled, so that there is nothing to gate",
 			o.On)
 	}
+	o.Farm.Notice = o.Notice
 	f, err := farm.Open(ctx, o.Farm)
 	if err != nil {
 		return nil, err

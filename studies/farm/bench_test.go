@@ -47,16 +47,17 @@ func BenchmarkServer(b *testing.B) {
 	})
 	b.Run("Answers", func(b *testing.B) {
 		asking, _ := newFarm(b)
-		begin(b, asking, "one")
+		study := begin(b, asking, "one").head.Study
 		if _, err := asking.pool.Exec(b.Context(),
-			"INSERT INTO tasks (study, name, job) SELECT 'one', n::text, n FROM generate_series(0, $1) AS n", b.N); err != nil {
+			"INSERT INTO tasks (study, name, job) SELECT $2, n::text, n FROM generate_series(0, $1) AS n", b.N,
+			study); err != nil {
 			b.Fatal(err)
 		}
 		each(b, func(name string) error {
 			return asking.transact(b.Context(), beginDurable, func(pgx.Tx) (*pgx.Batch, error) {
 				last := &pgx.Batch{}
 				return last,
-					asking.answer(last, "one", name, missing(name),
+					asking.answer(last, study, name, missing(name),
 						writer{machine: "a", identity: "a", device: "q", attempt: 1, seconds: 1})
 			})
 		})

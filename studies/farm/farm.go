@@ -4,7 +4,8 @@
 // River does the queueing, and what is here is what it leaves to its users:
 //
 //  1. Init makes a farm: its own tables and River's, in a schema of their own.
-//  2. Open joins it, where protocol and version agree.
+//  2. Open joins it, where protocol and version agree. Both stand in each job, and both sides
+//     look every second whether the farm was moved to another version since.
 //  3. A Search files tasks under names of its own. A name has one answer, for ever.
 //  4. Work takes tasks from queues. The queues are named after what a machine has (see
 //     Offers), so that times of two devices are never mixed.
@@ -40,7 +41,7 @@ import (
 )
 
 // Protocol is the version of what travels between those who ask and those who work.
-const Protocol = 4
+const Protocol = 5
 
 // DefaultName is the farm's name where none is given.
 const DefaultName = "farm"
@@ -58,7 +59,12 @@ type Options struct {
 	Connections int
 	// Log hears what happens. Nil is silence.
 	Log *slog.Logger
+	// Notice hears what a person who waits should know: that the database does not answer, and
+	// that it answers again. Nil sends it to Log.
+	Notice func(string)
 
+	// silence is when a database that does not answer is given up, in tests; zero is studies.DefaultSilence.
+	silence time.Duration
 	// clock is what River takes for the machine's, in tests whose machines disagree.
 	clock rivertype.TimeGenerator
 }
@@ -106,6 +112,13 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	config.ConnConfig.RuntimeParams["enable_seqscan"], config.ConnConfig.RuntimeParams["jit"] = "off", "off"
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 10*time.Second)
+	notice := o.Notice
+	if notice == nil {
+		notice = func(text string) { o.Log.Warn(text) }
+	}
+	network := &studies.Network{Silence: o.silence}
+	network.Hear(notice)
+	network.Watch(config.ConnConfig)
 	// What a crash of the server may undo is done again: a task that was filed is missed by
 	// who asks, a job that was taken is still there, a file is stored again. Answers, and
 	// what tells searches, wait for the disk: see durable.
@@ -168,9 +181,16 @@ type MismatchError struct {
 	Name                string
 	FarmProtocol        int
 	FarmVersion, Theirs string
+	// Moved says that the farm was moved to another version while it was used.
+	Moved bool
 }
 
 func (e *MismatchError) Error() string {
+	if e.Moved {
+		return fmt.Sprintf("farm %s was moved to pawl %s (protocol %d) while this pawl %s (protocol %d) used it, and they "+
+			"may measure differently: no worker of this version is there any more", e.Name, e.FarmVersion, e.FarmProtocol,
+			e.Theirs, Protocol)
+	}
 	if e.FarmProtocol != Protocol {
 		return fmt.Sprintf("farm %s speaks protocol %d and this pawl speaks %d: use the pawl of the farm (%s), or move "+
 			"the farm to this one with pawl farm init", e.Name, e.FarmProtocol, Protocol, e.FarmVersion)
@@ -198,6 +218,15 @@ func (f *Farm) agree(ctx context.Context) error {
 		return e
 	}
 	return nil
+}
+
+// stillAgree returns a *MismatchError when the farm was moved to another version since it was opened.
+func (f *Farm) stillAgree(ctx context.Context) error {
+	err := f.agree(ctx)
+	if mismatch, ok := errors.AsType[*MismatchError](err); ok {
+		mismatch.Moved = true
+	}
+	return err
 }
 
 // look reports whether the farm's schema exists, and whether a farm is in it.

@@ -383,24 +383,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A farm that is moved to another version sends its workers away.
-func TestAnOldWorkerLeaves(t *testing.T) {
-	t.Parallel()
-	asking, working := newFarm(t)
-	ended := make(chan error, 1)
-	go func() {
-		ended <- working.Work(context.Background(),
-			WorkOptions{ID: "old", Host: "old", Identity: "old", Offers: Offers{Lanes: 1}, Queues: map[string]int{"q": 1}})
-	}()
-	await(t, func() bool { machines, _ := asking.Machines(t.Context(), Silence); return len(machines) == 1 })
-	if err := Init(t.Context(), Options{URL: asking.options.URL, Version: "2"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "is of pawl 2 and this is pawl 1") {
-		t.Errorf("%v", err)
-	}
-}
-
 // An answer survives the way to the database and back.
 func TestAnswersTravel(t *testing.T) {
 	encoded, err := json.Marshal(Answer{Description: &Description{

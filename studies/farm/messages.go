@@ -80,6 +80,9 @@ func (ticket) Kind() string { return "pawl" }
 type Job struct {
 	Study string `json:"study"`
 	Task  string `json:"task"`
+	// Protocol and Version are of who asks. A worker of others does not answer.
+	Protocol int    `json:"protocol,omitempty"`
+	Version  string `json:"version,omitempty"`
 	// Label and Trial are the study and the trial as a person knows them, for logs: their
 	// numbers in the database. Trial is empty where the task belongs to none, as the steps
 	// of an ablation do.

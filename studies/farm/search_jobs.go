@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,9 @@ type Search struct {
 	head   Head
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
+	// moved is closed when the farm was moved to another version, which mismatch says.
+	moved    chan struct{}
+	mismatch error
 
 	// filings are tasks to be filed; those that wait together are filed together.
 	filings chan *filing
@@ -53,6 +57,8 @@ type Search struct {
 // Begin tells the farm about a search. End it when nothing more is asked.
 func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 	head.Priority = cmp.Or(head.Priority, SearchPriority)
+	// What another version has answered, or has in hand, is not this one's: they may measure differently.
+	head.Study = TaskName(head.Study, strconv.Itoa(Protocol), f.options.Version)
 	err := f.durable(ctx, "beginning a search on the farm", func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority) VALUES ($1, $2, $3)
 			ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, heartbeat = now(), ended = NULL`,
@@ -68,6 +74,7 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		head:    head,
 		cancel:  cancel,
 		done:    beside.Done(),
+		moved:   make(chan struct{}),
 		filings: make(chan *filing),
 		turns:   map[string]turn{},
 	}
@@ -78,6 +85,9 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		f.beat(beside, func(ctx context.Context) error {
 			_, err := f.pool.Exec(ctx, "UPDATE searches SET heartbeat = now() WHERE study = $1", head.Study)
 			s.wake("", nil) // in case that a word was lost
+			if err == nil {
+				s.notice(f.stillAgree(ctx))
+			}
 			if beats++; err == nil && beats%10 == 1 {
 				err = f.evict(ctx, storeLimit)
 			}
@@ -100,6 +110,7 @@ func TaskName(parts ...string) string {
 // While check, which may be nil, says that nobody can answer, the error is returned.
 func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(context.Context) error) (Answer, error) {
 	job.Study, job.Label = s.head.Study, s.head.Label
+	job.Protocol, job.Version = Protocol, s.farm.options.Version
 	word := make(chan []byte, 1)
 	s.waiting.Store(job.Task, word)
 	defer s.waiting.Delete(job.Task)
@@ -108,6 +119,8 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 		select {
 		case <-ctx.Done():
 			return Answer{}, context.Cause(ctx)
+		case <-s.moved:
+			return Answer{}, s.mismatch
 		case encoded := <-word:
 			answer, err = s.look(ctx, queue, job, encoded)
 		}
@@ -126,6 +139,24 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 		return *answer, fmt.Errorf("the farm could not do it: %s", answer.Error)
 	}
 	return *answer, nil
+}
+
+// notice ends all questions when the farm was moved to another version.
+func (s *Search) notice(err error) {
+	if mismatch, ok := errors.AsType[*MismatchError](err); ok && s.mismatch == nil {
+		s.mismatch = mismatch
+		close(s.moved)
+	}
+}
+
+// Mismatch returns a *MismatchError once the farm was moved to another version: nobody will answer.
+func (s *Search) Mismatch() error {
+	select {
+	case <-s.moved:
+		return s.mismatch
+	default:
+		return nil
+	}
 }
 
 // look returns what a word says, or what is in the database where it says nothing.

@@ -37,6 +37,8 @@ type work struct {
 	farm    *Farm
 	options WorkOptions
 	running sync.Map // Running by job
+	// mismatch has room for the reason to leave: the farm was moved to another version.
+	mismatch chan error
 }
 
 var errFenced = errors.New("the job was given to another worker meanwhile: what this one found is dropped")
@@ -48,7 +50,7 @@ func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return firstTag }
 
 // Work takes jobs until the context ends, then finishes those in hand or gives them back.
 func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
-	w := &work{farm: f, options: o}
+	w := &work{farm: f, options: o, mismatch: make(chan error, 1)}
 	workers := river.NewWorkers()
 	river.AddWorker(workers, w)
 	queues := map[string]river.QueueConfig{}
@@ -70,15 +72,9 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 	}
 	beside, silent := context.WithCancel(context.WithoutCancel(ctx))
 	var beating sync.WaitGroup
-	mismatch := make(chan error, 1)
 	beating.Go(func() {
 		f.beat(beside, func(ctx context.Context) error {
-			if err := f.agree(ctx); errors.As(err, new(*MismatchError)) {
-				select {
-				case mismatch <- err:
-				default:
-				}
-			}
+			_ = w.leaveIfMoved(ctx) // what else there is to say, the heartbeat says
 			return w.beatOnce(ctx)
 		})
 	})
@@ -97,12 +93,42 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 	var reason error
 	select {
 	case <-ctx.Done():
-	case reason = <-mismatch:
+	case reason = <-w.mismatch:
 	}
 	if err := client.Stop(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, context.Canceled) {
 		return errors.Join(reason, err)
 	}
 	return reason
+}
+
+// leaveIfMoved ends the worker when the farm was moved to another version.
+func (w *work) leaveIfMoved(ctx context.Context) error {
+	err := w.farm.stillAgree(ctx)
+	if errors.As(err, new(*MismatchError)) {
+		select {
+		case w.mismatch <- err:
+		default:
+		}
+	}
+	return err
+}
+
+// refuse returns what becomes of a job of another version; nil is a job that may be done. Which
+// side is the wrong one, the farm says. A worker that is leaves, and the job waits for another.
+// An asker that is notices it too; only those that are too old to look are told.
+func (w *work) refuse(ctx context.Context, job Job) (answer *Answer, err error) {
+	if job.Protocol == Protocol && job.Version == w.farm.options.Version {
+		return nil, nil
+	}
+	if err := w.leaveIfMoved(ctx); err != nil {
+		return nil, river.JobSnooze(beatInterval)
+	}
+	if job.Version != "" {
+		return nil, river.JobCancel(fmt.Errorf("asked by pawl %s, and this worker is pawl %s", job.Version,
+			w.farm.options.Version))
+	}
+	return &Answer{Error: fmt.Sprintf("the farm is of pawl %s, which may measure differently: ask it with the same one",
+		w.farm.options.Version)}, nil
 }
 
 // beatOnce tells the farm that the worker lives. A worker that was given up for dead comes back by this.
@@ -137,6 +163,13 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 	log := w.farm.log.With("study", args.Label, "trial", args.trial(), "job", job.ID, "attempt", job.Attempt, "action",
 		args.Action, "kernel", args.Subject.Name, "point", args.Point)
 	start := time.Now()
+	if refused, err := w.refuse(ctx, args); err != nil {
+		log.Warn("refused", "asker", args.Version, "reason", err)
+		return err
+	} else if refused != nil {
+		log.Warn("refused", "asker", "an older version")
+		return w.finish(context.WithoutCancel(ctx), job, args, *refused, 0)
+	}
 	answer, err := w.options.Do(ctx, args)
 	took := time.Since(start)
 	var missing *MissingError

@@ -40,6 +40,7 @@ func openFarm(ctx context.Context, o Options) (*subject, error) {
 		label = ask.Replay
 	}
 	o.Farm.Connections = cmp.Or(o.Farm.Connections, 16)
+	o.Farm.Notice = o.Tools.Notice
 	f, err := farm.Open(ctx, o.Farm.Options)
 	if err != nil {
 		return nil, err

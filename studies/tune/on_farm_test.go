@@ -2,6 +2,7 @@ package tune
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"pawl/internal/thorough"
 	"pawl/kernels/scaffold"
 	"pawl/objective/devices"
+	"pawl/search"
 	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
@@ -41,6 +44,8 @@ type part struct {
 	On          string
 	Seed        uint64
 	Trials      int
+	// Version is the program's. Empty means test.
+	Version string
 }
 
 // The test binary plays the program's other roles.
@@ -64,7 +69,7 @@ func play(text string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	where := farm.Options{URL: p.URL, Version: "test", Log: log}
+	where := farm.Options{URL: p.URL, Version: cmp.Or(p.Version, "test"), Log: log}
 	if !p.Asks {
 		return serve.Run(ctx, serve.Options{
 			Farm: where, Lanes: 2, Grace: time.Second, Host: p.Host,
@@ -83,7 +88,7 @@ func (p part) options(f *Farm) Options {
 		},
 		Given:  []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Kernel: p.Kernel, Resume: true, Farm: f,
-		Database: filepath.Join(p.Folder, "studies.db"), Observer: Unobserved{},
+		Database: filepath.Join(p.Folder, "studies.db"), Observer: Unobserved{}, Version: cmp.Or(p.Version, "test"),
 		Tools: devices.Tools{Cache: filepath.Join(p.Folder, "cache"), Getenv: os.Getenv,
 			Notice: func(text string) { fmt.Fprintln(os.Stderr, text) }},
 	}
@@ -219,7 +224,25 @@ func TestNothingIsLostByKills(t *testing.T) {
 	}
 	t.Logf("%d kills", killed)
 	for _, a := range asking {
-		told(t, a.part)
+		undisturbed(t, a.part, told(t, a.part))
+	}
+}
+
+// undisturbed holds a study that was killed to the same one on this machine, which nobody
+// disturbs: the same points in the same order, and as the record has them.
+func undisturbed(t *testing.T, p part, killed recorded) {
+	t.Helper()
+	p.Folder = t.TempDir()
+	o := p.options(nil)
+	if _, err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range told(t, p).Trials {
+		got := killed.Trials[i]
+		if got.Point != want.Point || got.OK() != want.OK() {
+			t.Errorf("trial %d is %s (worked: %v), and %s (%v) where nobody was killed", i, got.Point, got.OK(), want.Point,
+				want.OK())
+		}
 	}
 }
 
@@ -254,6 +277,61 @@ func told(t *testing.T, p part) recorded {
 		t.Error("nothing was confirmed")
 	}
 	return recorded{past}
+}
+
+// moving is an observer that moves the farm to another version, after some trials.
+type moving struct {
+	Unobserved
+	after int
+	move  func()
+}
+
+// Observe counts trials.
+func (m *moving) Observe(p search.Progress) {
+	if m.move != nil && p.Finished >= m.after {
+		m.move()
+		m.move = nil
+	}
+}
+
+// A study whose farm is moved to another version ends with a sentence, and the other version
+// resumes it, which it says: every trial is recorded once.
+func TestAStudyWhoseFarmMovesOn(t *testing.T) {
+	t.Parallel()
+	asked := part{URL: postgrestest.Database(t), Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: 1, Trials: 40}
+	tuned := func(version string, observer Observer) (error, string) {
+		var said strings.Builder
+		o := asked.options(&Farm{Options: farm.Options{URL: asked.URL, Version: version}})
+		o.Observer, o.Version, o.Tools.Notice = observer, version, func(text string) { fmt.Fprintln(&said, text) }
+		_, err := Run(t.Context(), o)
+		return err, said.String()
+	}
+	initialize := func(version string) {
+		if err := farm.Init(t.Context(), farm.Options{URL: asked.URL, Version: version}); err != nil {
+			t.Error(err)
+		}
+	}
+	initialize("1")
+	old := start(t, part{URL: asked.URL, Folder: t.TempDir(), Version: "1"})
+	err, _ := tuned("1", &moving{after: 10, move: func() {
+		old.kill() // or it would answer until it hears of the move
+		initialize("2")
+	}})
+	if err == nil || !strings.Contains(err.Error(), "farm farm was moved to pawl 2") ||
+		!strings.Contains(err.Error(), "10 finished trials are saved as study 1") {
+		t.Fatalf("%v", err)
+	}
+	err, _ = tuned("1", Unobserved{})
+	if err == nil || !strings.Contains(err.Error(), "is of pawl 2 and this is pawl 1") {
+		t.Errorf("%v", err)
+	}
+	start(t, part{URL: asked.URL, Folder: t.TempDir(), Version: "2"})
+	err, said := tuned("2", Unobserved{})
+	if want := "study 1 was started by pawl 1 and is resumed by pawl 2, which may search and measure differently"; err !=
+		nil || !strings.Contains(said, want) {
+		t.Errorf("%v\n%s", err, said)
+	}
+	told(t, asked)
 }
 
 // A kernel on the processors of two machines that are killed now and then: every trial is

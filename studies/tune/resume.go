@@ -19,6 +19,10 @@ func (r *run) choose(ctx context.Context) (study studies.Study, past trial.Past,
 			return study, past, nil, err
 		}
 		if found {
+			if before := earlier.Environment.Pawl; before != study.Environment.Pawl {
+				r.Tools.Notice(fmt.Sprintf("study %d was started by pawl %s and is resumed by pawl %s, which may search and "+
+					"measure differently", earlier.ID, cmp.Or(before, "of an unknown version"), study.Environment.Pawl))
+			}
 			if err := r.adopt(ctx, earlier); err != nil {
 				return study, past, nil, err
 			}

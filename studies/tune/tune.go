@@ -115,6 +115,7 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 	}
 	defer r.store.Close()
 	r.store.Place = o.Place
+	r.store.Hear(o.Tools.Notice)
 	for _, notice := range r.store.Notices {
 		o.Tools.Notice(notice)
 	}

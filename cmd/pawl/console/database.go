@@ -40,6 +40,7 @@ func (o *Common) OpenStudies(ctx context.Context) (*studies.Store, error) {
 		return nil, err
 	}
 	store.Place = o.Place
+	store.Hear(o.Notice)
 	for _, notice := range store.Notices {
 		o.Notice(notice)
 	}

@@ -179,6 +179,9 @@ func (e *Evaluator) device(ctx context.Context) (*devices.Measures, error) {
 			e.own.Store(offer)
 			return offer, nil
 		}
+		if err := e.search.Mismatch(); err != nil {
+			return nil, err
+		}
 		select { // watch says so
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
