@@ -14,7 +14,7 @@ import (
 // ruleKeys are the manifest's keys that say what is right and on which sizes; the others say how it
 // is computed.
 var ruleKeys = []string{
-	"reference", "workloads", "args", "fuzz", "domain", "tolerance", "minimize", "maximize", "require",
+	"reference", "workloads", "args", "fuzz", "domain", "kinds", "tolerance", "minimize", "maximize", "require",
 }
 
 // rulesFolder is where the reference lies in the files of [Kernel.JudgedBy].

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/collect"
 	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
@@ -26,9 +27,8 @@ func (k *Kernel) Bind(dims Dims) ([]arguments.Binding, error) {
 
 // BindFamily is Bind with the inputs of a family.
 func (k *Kernel) BindFamily(dims Dims, family string) ([]arguments.Binding, error) {
-	if family != arguments.Declared && !slices.Contains(arguments.Families, family) {
-		return nil,
-			fmt.Errorf("no family %q; there are %s, %s", family, arguments.Declared, strings.Join(arguments.Families, ", "))
+	if known := AllFamilies(); !slices.Contains(known, family) {
+		return nil, fmt.Errorf("no family %q; there are %s", family, strings.Join(known, ", "))
 	}
 	k, err := k.For(dims)
 	if err != nil {
@@ -40,6 +40,30 @@ func (k *Kernel) BindFamily(dims Dims, family string) ([]arguments.Binding, erro
 	}
 	bindings, err := k.Arguments.Bind(env, family)
 	return bindings, k.unbound(dims, err)
+}
+
+// AllFamilies are the families of inputs by name: the declared one, those that checks use, and the kinds of data.
+func AllFamilies() []string {
+	all := append([]string{arguments.Declared}, arguments.Families...)
+	return append(all, without(arguments.Kinds, all)...)
+}
+
+// Kinds are the kinds of data, beside the declared one, that the manifest does not exclude and that change at least one
+// input.
+func (k *Kernel) Kinds() []string {
+	return collect.Where(k.Arguments.Kinds(), func(kind string) bool {
+		return k.kinds == nil || slices.Contains(k.kinds, kind)
+	})
+}
+
+// Families are those of the checks: what changes at least one input, kinds of data included.
+func (k *Kernel) Families() []string {
+	families := k.Arguments.Families()
+	return append(families, without(k.Kinds(), families)...)
+}
+
+func without(names, others []string) []string {
+	return collect.Where(names, func(name string) bool { return !slices.Contains(others, name) })
 }
 
 func (k *Kernel) unbound(dims Dims, err error) error {

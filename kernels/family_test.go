@@ -146,3 +146,42 @@ func TestAttentionRefusesOtherHeads(t *testing.T) {
 		}
 	}
 }
+
+func TestKinds(t *testing.T) {
+	floats := []string{arguments.Scaled, arguments.Growing, arguments.Channels, arguments.Sparse, arguments.Ties}
+	for _, test := range []struct {
+		name, old, new string
+		want           []string
+	}{
+		{"floats", "fill: uniform", "fill: normal", floats},
+		{"floats in a range can be sorted too", "fill: uniform", "fill: uniform, range: [0, 1]",
+			append(slices.Clone(floats), arguments.Sorted, arguments.Repeated)},
+		{"families say nothing about kinds", "fill: uniform", "fill: uniform, families: [signs]", floats},
+		{"constants are meant", "fill: uniform", "fill: ones", nil},
+		{"integers", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]",
+			[]string{arguments.Sorted, arguments.Repeated}},
+		{"lengths", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N], range: [1, N]",
+			[]string{arguments.Skewed, arguments.Sorted, arguments.Repeated}},
+		{"those that can occur", "tolerance:", "kinds: [declared, sparse, sorted]\ntolerance:", []string{arguments.Sparse}},
+		{"none but the declared", "tolerance:", "kinds: [declared]\ntolerance:", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := parsed(t, test.old, test.new)
+			if got := k.Kinds(); !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+	b := parsed(t, "shape: [N], fill: uniform", "shape: [2, 3, N, 5], fill: normal, large: 20")
+	bindings, err := b.BindFamily(Dims{"N": 7}, arguments.Scaled)
+	want := arguments.Pattern{Kind: arguments.Scaled, Row: 5, Between: 1, Sequence: 7, Slices: 6, Top: 8}
+	if err != nil || bindings[0].Pattern == nil || *bindings[0].Pattern != want || bindings[0].Fill != arguments.Normal {
+		t.Errorf("%+v, %v", bindings[0].Pattern, err)
+	}
+	for _, wrong := range []string{"kinds: [scald]", "kinds: scaled"} {
+		manifest := strings.Replace(good, "tolerance:", wrong+"\ntolerance:", 1)
+		if _, err := parse("kernel.yaml", []byte(manifest), Host); err == nil {
+			t.Errorf("%s is accepted", wrong)
+		}
+	}
+}

@@ -88,6 +88,8 @@ type Verification struct {
 	Fuzz      map[string][]int64
 	Tolerance arguments.Tolerance
 
+	// kinds are the kinds of data that may occur, beside the declared one; nil means all.
+	kinds []string
 	// Unfuzzed says that the manifest has no fuzz section at all.
 	Unfuzzed bool
 	// TileReference says that the reference is a kernel on tiles too, perhaps the kernel at its default point.

@@ -38,9 +38,11 @@ type keys struct {
 	Args        []arguments.Entry                    `yaml:"args"`
 	Fuzz        *document.Entries[[]document.Scalar] `yaml:"fuzz"`
 	Domain      []document.Scalar                    `yaml:"domain"`
-	Tolerance   *arguments.ToleranceEntry            `yaml:"tolerance"`
-	Work        *workEntry                           `yaml:"work"`
-	Flags       []document.Scalar                    `yaml:"flags"`
+	// Kinds are the kinds of data that may occur.
+	Kinds     []document.Scalar         `yaml:"kinds"`
+	Tolerance *arguments.ToleranceEntry `yaml:"tolerance"`
+	Work      *workEntry                `yaml:"work"`
+	Flags     []document.Scalar         `yaml:"flags"`
 	// Compile makes an object of the source, in the place of the C compiler.
 	Compile []document.Scalar                    `yaml:"compile"`
 	Include []document.Scalar                    `yaml:"include"`

@@ -248,6 +248,9 @@ func (b *builder) arguments() (err error) {
 	if b.kernel.Arguments, err = b.reader().List(b.keys.Args); err == nil && b.tiled() {
 		err = b.tileArguments()
 	}
+	if err == nil && b.keys.Kinds != nil {
+		b.kernel.kinds, err = arguments.KindNames(b.keys.Kinds)
+	}
 	return err
 }
 

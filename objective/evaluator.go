@@ -123,7 +123,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		e.Tester.checker, e.benchmark.timer = e.onDevice, timeOnDevice
 		e.runner.workers, e.runner.least = e.workers.Warm(e.warm), leastOnDevice
 	} else {
-		e.stopwatches = &stopwatches{kernel: k, oracle: e.oracle, workload: e.Tester.WorkloadCase()}
+		e.stopwatches = &stopwatches{kernel: k, oracle: e.oracle}
 		e.Tester.checker, e.benchmark.timer = check.Here{Target: target}, e.stopwatches.timer
 	}
 	return e
@@ -161,6 +161,10 @@ type Prepared struct {
 	Binary  Binary
 	Failure *Failure
 	Spent   Spent
+	// Kinds are the kinds of data on which Sample measures the point beside the declared one, in the same process.
+	// KindSamples is how many samples it takes of each; zero means as many as of the declared.
+	Kinds       []string
+	KindSamples int
 
 	// quick is the quick tier, for the evaluator that prepared the point: planned
 	// ahead, not while a device waits.
@@ -299,7 +303,13 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 			o.Failure, err = e.Tester.check(ctx, s, p, e.Tester.WorkloadCase())
 		}
 		if err == nil && o.Failure == nil {
-			err = e.benchmark.fixed(ctx, s, p, t, o)
+			err = e.benchmark.fixed(ctx, s, p, t, e.Tester.WorkloadCase(), o)
+		}
+		for _, kind := range p.Kinds {
+			if err != nil || o.Failure != nil {
+				return err
+			}
+			err = e.sampleKind(ctx, s, p, t, kind, o)
 		}
 		return err
 	})
@@ -308,6 +318,32 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err
+}
+
+// sampleKind measures the loaded point on another kind of data, after its result there is checked. What fails on one
+// kind fails.
+func (e *Evaluator) sampleKind(ctx context.Context, s *worker.Session, p Prepared, t worker.Time, kind string,
+	o *Outcome) (err error) {
+	c := e.Tester.WorkloadCase()
+	c.Family = kind
+	if o.Failure, err = e.Tester.check(ctx, s, p, c); err != nil || o.Failure != nil {
+		o.Samples = nil
+		return err
+	}
+	t.Samples = cmp.Or(p.KindSamples, t.Samples)
+	on := Outcome{Binary: o.Binary}
+	if err = e.benchmark.fixed(ctx, s, p, t, c, &on); err != nil {
+		return err
+	}
+	if on.Failure != nil && on.Failure.Reason == Throttled { // it says nothing, and the declared data was measured
+		return nil
+	}
+	if on = e.score.apply(p, on, on.series); on.Failure != nil {
+		o.Samples, o.Failure = nil, on.Failure
+		return nil
+	}
+	o.Kinds = append(o.Kinds, KindSamples{kind, on.Samples})
+	return nil
 }
 
 // warm lets a fresh worker of a device that keeps things get the workload and its

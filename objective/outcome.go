@@ -96,6 +96,8 @@ type Outcome struct {
 	// Samples are milliseconds per launch, in the order taken; none after a
 	// failure. Where the manifest names an objective they are its values.
 	Samples []float64 `json:"samples,omitempty"`
+	// Kinds are samples on other kinds of data than the declared one, taken in the same process.
+	Kinds []KindSamples `json:"kinds,omitempty"`
 	// Batch is the number of launches that each sample is the mean of.
 	Batch int `json:"batch,omitempty"`
 	// Binary is the digest of the machine code that was checked and measured.
@@ -126,6 +128,12 @@ type Outcome struct {
 
 	// series is what was measured beside the time, until it is scored.
 	series map[string][]float64
+}
+
+// KindSamples are samples on a kind of data: see package arguments.
+type KindSamples struct {
+	Kind    string    `json:"kind"`
+	Samples []float64 `json:"samples"`
 }
 
 // Spent is where a point's time went.

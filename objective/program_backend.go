@@ -66,7 +66,7 @@ func (byProgram) Outputs(context.Context, *worker.Session, check.Subject, check.
 }
 
 func timeProgram(program Program) timer {
-	return func(_ context.Context, s *worker.Session, p Prepared, _ worker.Time) (takeSamples, error) {
+	return func(_ context.Context, s *worker.Session, p Prepared, _ worker.Time, _ check.Case) (takeSamples, error) {
 		return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
 			return program.Time(ctx, p.Binary, n, s.Allowed)
 		}, nil

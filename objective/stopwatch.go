@@ -63,9 +63,8 @@ const (
 )
 
 type stopwatches struct {
-	kernel   *kernels.Kernel
-	oracle   *check.Oracle
-	workload check.Case
+	kernel *kernels.Kernel
+	oracle *check.Oracle
 
 	mu    sync.Mutex
 	known []contents // without answers, by number; nobody can foresee them
@@ -92,8 +91,9 @@ func (m *stopwatches) contents(number int) contents {
 	return m.known[number]
 }
 
-func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t worker.Time) (takeSamples, error) {
-	bindings, err := m.workload.Bind(m.kernel.At(p.Point))
+func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t worker.Time,
+	on check.Case) (takeSamples, error) {
+	bindings, err := on.Bind(m.kernel.At(p.Point))
 	if err != nil {
 		return nil, err
 	}
@@ -111,13 +111,13 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t 
 		most: max(min(batchBytes/max(size, 1), mostBatch), 1), retrying: longClaim,
 	}
 	w.know = func(ctx context.Context, number, launches int) (contents, error) {
-		if m.kernel.PythonReference() { // it takes long
+		if m.kernel.PythonReference() || on.Family != "" { // it takes long
 			launches = 1
 		}
 		known := m.contents(number)
 		known.seeds = known.seeds[:min(launches, mostCompared)]
 		for _, seed := range known.seeds {
-			drawn := m.workload
+			drawn := on
 			drawn.Timed = inputs.Content{Pool: known.pool, Seed: seed}
 			answer, err := m.oracle.Know(ctx, s.Slot.Worker, p.Point, drawn, bindings)
 			if err != nil {

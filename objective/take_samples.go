@@ -14,12 +14,12 @@ import (
 type takeSamples func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error)
 
 // timer returns how samples are taken in a session whose worker has loaded the
-// workload: by the device itself where it keeps and compares everything, else by a
+// workload, on some kind of data: by the device itself where it keeps and compares everything, else by a
 // stopwatch.
-type timer func(ctx context.Context, s *worker.Session, p Prepared, t worker.Time) (takeSamples, error)
+type timer func(ctx context.Context, s *worker.Session, p Prepared, t worker.Time, on check.Case) (takeSamples, error)
 
 // timeOnDevice is the timer of a device that no kernel can deceive.
-func timeOnDevice(_ context.Context, s *worker.Session, _ Prepared, t worker.Time) (takeSamples, error) {
+func timeOnDevice(_ context.Context, s *worker.Session, _ Prepared, t worker.Time, _ check.Case) (takeSamples, error) {
 	return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
 		t.Samples = n
 		timing, fault, err := s.Time(ctx, t)
@@ -47,7 +47,7 @@ func (b *benchmark) until(ctx context.Context, s *worker.Session, p Prepared, in
 	take, err := b.timer(ctx, s, p, worker.Time{
 		Caches: b.caches, Energy: b.kernel.Measures(kernels.Energy), Brief: b.stopping.brief(),
 		Limit: b.stopping.limit(incumbent),
-	})
+	}, b.workload)
 	if err != nil {
 		return err
 	}
@@ -65,9 +65,10 @@ func (b *benchmark) until(ctx context.Context, s *worker.Session, p Prepared, in
 	}
 }
 
-func (b *benchmark) fixed(ctx context.Context, s *worker.Session, p Prepared, t worker.Time, outcome *Outcome) error {
+func (b *benchmark) fixed(ctx context.Context, s *worker.Session, p Prepared, t worker.Time, on check.Case,
+	outcome *Outcome) error {
 	t.Caches, t.Energy = b.caches, b.kernel.Measures(kernels.Energy)
-	take, err := b.timer(ctx, s, p, t)
+	take, err := b.timer(ctx, s, p, t, on)
 	if err != nil {
 		return err
 	}

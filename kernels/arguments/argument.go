@@ -128,6 +128,8 @@ type Values struct {
 	Range *Range `json:"range,omitempty"`
 	// Bounds are the range of a float input; nil means that of its fill.
 	Bounds *Bounds `json:"bounds,omitempty"`
+	// Pattern is how a kind of data changes the fill; nil for none.
+	Pattern *Pattern `json:"pattern,omitempty"`
 	// Content is the structure of an input that has one.
 	Content *Content `json:"content,omitempty"`
 	// Seed replaces that of the load, for content that does not change with the others'.

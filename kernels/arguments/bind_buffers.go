@@ -24,7 +24,8 @@ func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
 			Restored: a.Restored(), Scratch: a.Scratch, Symbol: a.Symbol, Tolerance: a.Tolerance,
 			Values: Values{Fill: a.Fill, Large: a.Large},
 		}
-		if a.takes(family) {
+		patterned := slices.Contains(patterns, family) && slices.Contains(a.kinds(), family)
+		if a.takes(family) || !patterned && slices.Contains(a.kinds(), family) {
 			b.Fill = family
 		}
 		var err error
@@ -42,6 +43,9 @@ func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
 		}
 		if err != nil {
 			return nil, &BindError{a.Name, a.at, a.Parameters != nil, err}
+		}
+		if patterned {
+			b.Pattern = b.pattern(family)
 		}
 		bindings = append(bindings, b)
 	}

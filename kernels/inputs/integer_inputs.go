@@ -49,7 +49,7 @@ var integerFills = map[string]Kind{
 	"zeros": Integers, "ones": Integers, arguments.ConstantFill: Integers, arguments.Initial: Integers,
 	arguments.OneHot: HotRows, arguments.Uniform: Integers, arguments.Normal: BellIntegers, arguments.Extremes: RangeEnds,
 	arguments.Powers: PowersOfTwo, arguments.Small: SmallIntegers, arguments.Repeated: FewIntegers,
-	arguments.Sorted: RisingRows, arguments.Reversed: FallingRows,
+	arguments.Sorted: RisingRows, arguments.Reversed: FallingRows, arguments.Skewed: SkewedIntegers,
 }
 
 func magnitude(n int64) uint64 {
@@ -89,6 +89,11 @@ func (r *Recipe) integer(i uint64) int64 {
 			return 1
 		}
 		return 0
+	case SkewedIntegers: // each is below a bound that is halved up to 15 times
+		if below := r.Span >> (r.at(^i) % 16); below != math.MaxUint64 {
+			return r.Low + int64(drawn%(below+1))
+		}
+		return r.any(drawn)
 	case BellIntegers:
 		distance := math.RoundToEven(r.Scale * normal(Quantiles(), drawn))
 		if math.Abs(distance) < 4*r.Scale {

@@ -37,6 +37,9 @@ type Recipe struct {
 	// floats in a range they are the bits of both ends.
 	Low  int64
 	Span uint64
+	// Pattern changes floats by their place, which Places divides the index into.
+	Pattern Pattern
+	Places  arguments.Pattern
 }
 
 // Kind is a distribution of elements. The numbers are those of support.cu.
@@ -44,28 +47,29 @@ type Kind uint64
 
 // The kinds of content.
 const (
-	Constant      Kind = iota // Scale
-	Integers                  // from Low to Low + Span
-	NormalNumbers             // times Scale
-	UniformReals              // between -1 and 1
-	SignsOnly                 // -1 or 1
-	HotRows                   // a single 1 in every row
-	Ties                      // 1 to 1 + 3 Scale
-	Subnormals                // half of them below Scale, the others normal numbers
-	SignedRows                // rows of Scale, a quarter of them negative
-	RangeEnds                 // the integers at the ends of the range, around 0, and any
-	PowersOfTwo               // integers beside a power of two below 2^Row
-	SmallIntegers             // the nine integers around 0
-	FewIntegers               // one integer, and now and then one of four others
-	RisingRows                // integers that never fall along a row
-	FallingRows               // integers that never rise along a row
-	BellIntegers              // normal numbers times Scale around the middle of the range
-	Reals                     // between Low and Span, which are bits of floats, Scale apart
-	BellReals                 // a bell around the middle of them
-	RealEnds                  // both ends, what is next to 0, and any
-	FewReals                  // one number, and now and then one of four others
-	RisingReals               // numbers that never fall along a row
-	FallingReals              // numbers that never rise along a row
+	Constant       Kind = iota // Scale
+	Integers                   // from Low to Low + Span
+	NormalNumbers              // times Scale
+	UniformReals               // between -1 and 1
+	SignsOnly                  // -1 or 1
+	HotRows                    // a single 1 in every row
+	Ties                       // 1 to 1 + 3 Scale
+	Subnormals                 // half of them below Scale, the others normal numbers
+	SignedRows                 // rows of Scale, a quarter of them negative
+	RangeEnds                  // the integers at the ends of the range, around 0, and any
+	PowersOfTwo                // integers beside a power of two below 2^Row
+	SmallIntegers              // the nine integers around 0
+	FewIntegers                // one integer, and now and then one of four others
+	RisingRows                 // integers that never fall along a row
+	FallingRows                // integers that never rise along a row
+	BellIntegers               // normal numbers times Scale around the middle of the range
+	Reals                      // between Low and Span, which are bits of floats, Scale apart
+	BellReals                  // a bell around the middle of them
+	RealEnds                   // both ends, what is next to 0, and any
+	FewReals                   // one number, and now and then one of four others
+	RisingReals                // numbers that never fall along a row
+	FallingReals               // numbers that never rise along a row
+	SkewedIntegers             // integers most of which are near the low end of the range
 )
 
 // overflowing is the least magnitude of the fill of that name: two rows of it have a
@@ -83,6 +87,12 @@ func NewRecipe(argument arguments.Binding, seed uint64) (Recipe, error) {
 	r := Recipe{Stream: uint64(newStream(seed, argument.Name)), Row: uint64(max(argument.Row, 1))}
 	if !element.Float {
 		return r.ofIntegers(argument, element)
+	}
+	if p := argument.Pattern; p != nil {
+		r.Pattern, r.Places = patternNumbers[p.Kind], *p
+		if r.Pattern == NoPattern {
+			return r, fmt.Errorf("argument %s: no kind of data %q", argument.Name, p.Kind)
+		}
 	}
 	if _, bounded := realFills[argument.Fill]; argument.Bounds != nil ||
 		bounded && argument.Fill != arguments.Normal && argument.Fill != arguments.Uniform {
@@ -123,7 +133,7 @@ func (r Recipe) of(kind Kind, scale float64) Recipe {
 }
 
 func (r Recipe) draw(first uint64, values []float64) {
-	if r.Kind == NormalNumbers { // most content: no switch for each element
+	if r.Kind == NormalNumbers && r.Pattern == NoPattern { // most content: no switch for each element
 		table := Quantiles()
 		for k := range values {
 			values[k] = r.Scale * normal(table, r.at(first+uint64(k)))
@@ -138,7 +148,17 @@ func (r Recipe) draw(first uint64, values []float64) {
 func (r *Recipe) at(i uint64) uint64 { return stream(r.Stream).at(i) }
 
 func (r *Recipe) element(i uint64) float64 {
+	if r.Pattern != NoPattern {
+		return r.patterned(i)
+	}
+	return r.plain(i)
+}
+
+// plain is an element without the recipe's pattern.
+func (r *Recipe) plain(i uint64) float64 {
 	switch r.Kind {
+	case NormalNumbers:
+		return r.Scale * normal(Quantiles(), r.at(i))
 	case Constant:
 		return r.Scale
 	case UniformReals:

@@ -75,7 +75,7 @@ func RenewalOf(b arguments.Binding) (Renewal, Pool) {
 func plain(r Recipe, e element.Type) bool {
 	switch r.Kind {
 	case NormalNumbers, UniformReals:
-		return true
+		return r.Pattern == NoPattern
 	case Integers, BellIntegers:
 		return e.Size == 1
 	}

@@ -165,7 +165,10 @@ func (s stream) shuffle(order []int, from int) {
 func pointers(argument arguments.Binding, seed uint64) []int64 {
 	c := argument.Content
 	rows := int(argument.Count) - 1
-	s := newStream(seed, argument.Name)
+	s, skew := newStream(seed, argument.Name), c.Skew
+	if argument.Fill == arguments.Skewed {
+		skew = max(skew, 1.5)
+	}
 	weights := make([]float64, rows)
 	ranks := make([]int, rows)
 	for i := range ranks {
@@ -188,7 +191,7 @@ func pointers(argument arguments.Binding, seed uint64) []int64 {
 		case arguments.EvenRows:
 			weights[i] = 1
 		default:
-			weights[i] = float64((0.5 + fraction(drawn)) * math.Pow(float64(ranks[i]+1), -c.Skew))
+			weights[i] = float64((0.5 + fraction(drawn)) * math.Pow(float64(ranks[i]+1), -skew))
 		}
 		sum += weights[i]
 	}

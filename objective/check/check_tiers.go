@@ -178,7 +178,7 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 			add(shape, "", seed)
 		}
 	}
-	for i, family := range k.Arguments.Families() {
+	for i, family := range k.Families() {
 		before := len(cases)
 		switch {
 		case len(g.sizes) == 0 || arguments.OfIntegers(family) && cost(k, w.Dims) <= fullCost:
@@ -209,7 +209,7 @@ func Random(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.
 	if k.Answered() {
 		return answered(w, rng.Uint64(), layouts[rng.IntN(len(layouts))])[0]
 	}
-	families := append([]string{arguments.Declared}, k.Arguments.Families()...)
+	families := append([]string{arguments.Declared}, k.Families()...)
 	c := Case{Seed: rng.Uint64(), Family: families[rng.IntN(len(families))], Layout: layouts[rng.IntN(len(layouts))]}
 	if matrix := Matrix(k, w); len(matrix) > 0 && rng.IntN(4) == 0 {
 		c.Dims = matrix[rng.IntN(len(matrix))]

@@ -70,7 +70,7 @@ const (
 	findingSize  = 40
 	mostFindings = 512
 	// mostArguments is the number of arguments of pawl_fill.
-	mostArguments = 10
+	mostArguments = 16
 	// supportBlocks and supportThreads fill any GPU well enough.
 	supportBlocks  = 512
 	supportThreads = 256
@@ -124,7 +124,9 @@ func (p *support) uploadQuantiles() (err error) {
 
 func (p *support) fill(element element.Type, at driver.Address, count int64, r inputs.Recipe) error {
 	return p.launch(p.filler, [3]int64{supportBlocks, 1, 1}, supportThreads, elementNumbers[element.Name], uint64(r.Kind),
-		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles), uint64(r.Low), r.Span)
+		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles), uint64(r.Low), r.Span,
+		uint64(r.Pattern), r.Places.Row, r.Places.Between, r.Places.Sequence, r.Places.Slices,
+		math.Float64bits(r.Places.Top))
 }
 
 // draw puts together the content of a buffer, and of the next ones in its slab, from the pool as it

@@ -206,7 +206,7 @@ func everyFill(visit func(arguments.Binding) error) error {
 	floats := []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Signs, arguments.OneHot,
 		arguments.NearTies, arguments.Denormals, arguments.Large, arguments.Overflow}
 	integers := []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Extremes, arguments.Powers,
-		arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed, arguments.OneHot}
+		arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed, arguments.OneHot, arguments.Skewed}
 	for name := range elementNumbers {
 		element, err := element.Named(name)
 		if err != nil {
@@ -219,6 +219,9 @@ func everyFill(visit func(arguments.Binding) error) error {
 				if err := visit(b); err != nil {
 					return err
 				}
+			}
+			if err := everyPattern(b, visit); err != nil {
+				return err
 			}
 			for _, b.Fill = range []string{arguments.Uniform, arguments.Normal, arguments.Extremes, arguments.Repeated,
 				arguments.Sorted, arguments.Reversed} {
@@ -244,6 +247,29 @@ func everyFill(visit func(arguments.Binding) error) error {
 				b.Count, b.Row, b.Range = 5000, int64([]int{1, 24, 1700}[i%3]), bounds
 				if err := visit(b); err != nil {
 					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// everyPattern visits inputs of floats of every kind of data, with and without a range.
+func everyPattern(b arguments.Binding, visit func(arguments.Binding) error) error {
+	for _, p := range []arguments.Pattern{
+		{Row: 24, Between: 1, Sequence: 50, Slices: 4, Top: 8}, {Row: 1, Between: 1, Sequence: 5000, Slices: 1, Top: 1},
+		{Row: 100, Between: 3, Sequence: 7, Slices: 6, Top: 2},
+	} {
+		b.Count = 5000
+		for _, p.Kind = range []string{arguments.Scaled, arguments.Growing, arguments.Channels, arguments.Sparse,
+			arguments.Ties} {
+			for _, b.Fill = range []string{arguments.Normal, arguments.Uniform} {
+				for _, b.Bounds = range []*arguments.Bounds{nil, {Low: 0, High: 1}, {Low: -300, High: -0.1},
+					{Low: -1, High: 1. / 3}} {
+					b.Pattern = &p
+					if err := visit(b); err != nil {
+						return err
+					}
 				}
 			}
 		}

@@ -46,9 +46,12 @@ int main() {
 		}
 		u64 kind = word(), n = word(), size = word(), stream = word(), row = word();
 		double scale = as<double>(word());
-		u64 low = word(), span = word();
+		u64 low = word(), span = word(), pattern = word(), place = word(), between = word(), sequence = word(),
+			slices = word();
+		double top = as<double>(word());
 		void *elements = malloc(n * size);
-		pawl_fill(type, kind, elements, n, stream, row, scale, quantiles, low, span);
+		pawl_fill(type, kind, elements, n, stream, row, scale, quantiles, low, span, pattern, place, between, sequence,
+			slices, top);
 		fwrite(elements, size, n, stdout);
 		free(elements);
 	}
@@ -112,7 +115,8 @@ func TestSupportSourceDrawsAsTheHostDoes(t *testing.T) {
 			return err
 		}
 		words(elementNumbers[b.Type], uint64(r.Kind), uint64(b.Count), uint64(element.Size), r.Stream, r.Row,
-			math.Float64bits(r.Scale), uint64(r.Low), r.Span)
+			math.Float64bits(r.Scale), uint64(r.Low), r.Span, uint64(r.Pattern), r.Places.Row, r.Places.Between,
+			r.Places.Sequence, r.Places.Slices, math.Float64bits(r.Places.Top))
 		content := make([]byte, int(b.Count)*element.Size)
 		if err := new(inputs.Source).Fill(content, b, 5); err != nil {
 			return err

@@ -22,9 +22,11 @@ type PointMeasurement struct {
 	Figures
 	// Resources is what the compiler says that the point needs, Conditions the
 	// state of the device.
-	Resources   *objective.Resources  `json:"resources,omitempty"`
-	Conditions  *worker.Conditions    `json:"conditions,omitempty"`
-	Rounds      [][]float64           `json:"rounds"`
+	Resources  *objective.Resources `json:"resources,omitempty"`
+	Conditions *worker.Conditions   `json:"conditions,omitempty"`
+	Rounds     [][]float64          `json:"rounds"`
+	// Kinds are the other kinds of data that were asked for, measured in the same processes.
+	Kinds       []KindMeasurement     `json:"kinds,omitempty"`
 	Batch       int                   `json:"batch"`
 	Binary      string                `json:"binary"`
 	Environment objective.Environment `json:"environment"`
@@ -55,21 +57,32 @@ type Figures struct {
 	Roofline  float64 `json:"roofline,omitempty"`
 }
 
+// KindMeasurement is a point on one kind of data.
+type KindMeasurement struct {
+	Kind         string         `json:"kind"`
+	Milliseconds float64        `json:"milliseconds"`
+	Interval     stats.Interval `json:"interval"`
+	Rounds       [][]float64    `json:"rounds"`
+}
+
 // MeasurePoint checks a point in full and measures it in so many fresh processes. A failure
 // says that the point itself does not work; an error that the machinery broke.
-func MeasurePoint(ctx context.Context, c *Configuration, rounds, samples int) (*PointMeasurement, *objective.Failure,
-	error) {
+func MeasurePoint(ctx context.Context, c *Configuration, rounds, samples int, kinds ...string) (*PointMeasurement,
+	*objective.Failure, error) {
 	m := &PointMeasurement{
 		Kernel: c.Kernel.Name, Workload: c.Workload.Name, Point: c.Prepared.Point,
 		Environment: c.Backend.Facts().Environment, Measured: time.Now().UTC(),
 	}
-	failure, err := c.Evaluator.Verify(ctx, c.Prepared)
+	prepared := c.Prepared
+	prepared.Kinds = kinds
+	failure, err := c.Evaluator.Verify(ctx, prepared)
 	for round := 0; round < rounds && failure == nil && err == nil; round++ {
 		var outcome objective.Outcome
 		c.Evaluator.Refresh()
-		outcome, err = c.Evaluator.SampleAlone(ctx, c.Prepared, samples)
+		outcome, err = c.Evaluator.SampleAlone(ctx, prepared, samples)
 		failure, m.Evidence = outcome.Failure, m.Evidence.Join(outcome.Evidence)
 		m.Rounds = append(m.Rounds, outcome.Samples)
+		m.addKinds(outcome.Kinds)
 		m.Batch, m.Binary = outcome.Batch, outcome.Binary
 		m.Conditions = m.Conditions.Join(outcome.Conditions)
 	}
@@ -82,7 +95,23 @@ func MeasurePoint(ctx context.Context, c *Configuration, rounds, samples int) (*
 		return m, nil, err
 	}
 	m.summarise(flops, bytes, c.Backend.Facts().Roofline)
+	for i := range m.Kinds {
+		k := &m.Kinds[i]
+		medians := collect.Each(k.Rounds, stats.Median)
+		k.Milliseconds, k.Interval = stats.Median(medians), stats.MedianInterval(medians, 0.95)
+	}
 	return m, nil, nil
+}
+
+func (m *PointMeasurement) addKinds(measured []objective.KindSamples) {
+	for _, k := range measured {
+		at := slices.IndexFunc(m.Kinds, func(known KindMeasurement) bool { return known.Kind == k.Kind })
+		if at < 0 {
+			at = len(m.Kinds)
+			m.Kinds = append(m.Kinds, KindMeasurement{Kind: k.Kind})
+		}
+		m.Kinds[at].Rounds = append(m.Kinds[at].Rounds, k.Samples)
+	}
 }
 
 // FewestProcesses is how many processes have a 95 % interval.

@@ -6,12 +6,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/command"
 	"pawl/objective/devices"
 	"pawl/studies/report"
@@ -20,7 +23,8 @@ import (
 type benchOptions struct {
 	console.Common
 	rounds, samples int
-	results         string         // the file for the raw samples
+	results         string // the file for the raw samples
+	kinds           cli.StringSlice
 	repeat          command.Repeat // of a command
 	prepare         string
 }
@@ -41,6 +45,8 @@ func BenchCommand(env console.Environment) *cli.Command {
 			"run-timeout", "compile-timeout"),
 			console.Number("rounds", &o.rounds, 1, 10, "how many fresh processes"),
 			console.Number("samples", &o.samples, 1, 20, "how many samples per process"),
+			console.List("kind", &o.kinds, "only declared data",
+				"also measure on a `KIND` of data, such as scaled; all for each that may occur"),
 			console.Number("warmup", &o.repeat.Warmup, 0, 0, "for a command: how many runs come before those that count"),
 			console.Text("prepare, p", &o.prepare, "",
 				"for a command: a `COMMAND` for the shell before every run, which is not timed"),
@@ -86,7 +92,11 @@ func (o *benchOptions) benchmark(ctx context.Context, b *devices.Builder, argume
 		return err
 	}
 	defer c.Close()
-	m, failure, err := devices.MeasurePoint(ctx, c, o.rounds, o.samples)
+	kinds, err := kindsOf(k, o.kinds.Value())
+	if err != nil {
+		return err
+	}
+	m, failure, err := devices.MeasurePoint(ctx, c, o.rounds, o.samples, kinds...)
 	if err != nil {
 		return err
 	}
@@ -102,6 +112,24 @@ func (o *benchOptions) benchmark(ctx context.Context, b *devices.Builder, argume
 		r.print(w)
 		fmt.Fprintf(w, "wrote %s\n", o.results)
 	})
+}
+
+// kindsOf are the kinds of data that are asked for by name.
+func kindsOf(k *kernels.Kernel, asked []string) (kinds []string, err error) {
+	known := k.Kinds()
+	for _, name := range asked {
+		switch {
+		case name == "all":
+			kinds = append(kinds, known...)
+		case name == arguments.Declared: // is always measured
+		case !slices.Contains(known, name):
+			return nil, console.Unknown("--kind", name, append([]string{arguments.Declared, "all"}, known...))
+		default:
+			kinds = append(kinds, name)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds), nil
 }
 
 // warnings are what a reader should know before trusting the figures.
@@ -130,6 +158,7 @@ func (r benchReport) print(w io.Writer) {
 	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s\n", o.Text(r.P50),
 		o.Text(r.P95), o.Text(r.P99), o.Text(r.Least))
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
+	r.printKinds(w)
 	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
 		if line != "" && line != page.Unknown {
 			fmt.Fprintln(w, line)
@@ -144,4 +173,17 @@ func (r benchReport) print(w io.Writer) {
 	for _, warning := range r.warnings() {
 		fmt.Fprintln(w, "Warning: "+warning)
 	}
+}
+
+func (r benchReport) printKinds(w io.Writer) {
+	if len(r.Kinds) == 0 {
+		return
+	}
+	o := r.Environment.Objective
+	rows := [][]string{{arguments.Declared, o.Text(r.Milliseconds), o.Interval(r.Interval), ""}}
+	for _, k := range r.Kinds {
+		rows = append(rows, []string{k.Kind, o.Text(k.Milliseconds), o.Interval(k.Interval),
+			page.Change(k.Milliseconds/r.Milliseconds - 1)})
+	}
+	page.Table(w, []string{"data", "median", "95 % interval", "to declared"}, rows)
 }

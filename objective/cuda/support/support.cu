@@ -110,7 +110,7 @@ static __device__ void store_integer(int type, void *elements, u64 i, u64 n) {
 enum {
     CONSTANT, INTEGERS, NORMAL, UNIFORM, SIGNS, HOT_ROWS, TIES, SUBNORMALS, SIGNED_ROWS,
     RANGE_ENDS, POWERS_OF_TWO, SMALL_INTEGERS, FEW_INTEGERS, RISING_ROWS, FALLING_ROWS, BELL_INTEGERS,
-    REALS, BELL_REALS, REAL_ENDS, FEW_REALS, RISING_REALS, FALLING_REALS
+    REALS, BELL_REALS, REAL_ENDS, FEW_REALS, RISING_REALS, FALLING_REALS, SKEWED_INTEGERS
 };
 enum { CELLS = 4096 };
 
@@ -206,6 +206,10 @@ static __device__ u64 integer(int kind, u64 i, u64 stream, u64 row, double scale
     case HOT_ROWS: return i % row == random_bits(stream, i / row) % row ? 1 : 0;
     case RISING_ROWS: return rising(r, row, i % row, bits);
     case FALLING_ROWS: return rising(r, row, row - 1 - i % row, bits);
+    case SKEWED_INTEGERS: {
+        u64 below = r.span >> random_bits(stream, ~i) % 16;
+        return below == ~0ULL ? any_of(r, bits) : r.low + bits % (below + 1);
+    }
     case BELL_INTEGERS: {
         double distance = rint(__dmul_rn(scale, normal(quantiles, bits)));
         if (fabs(distance) < __dmul_rn(4.0, scale)) {
@@ -244,12 +248,48 @@ static __device__ double real(int kind, u64 i, u64 stream, u64 row, double scale
     return x < high ? x : high;
 }
 
-extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 count, u64 stream, u64 row, double scale, const double *quantiles, u64 low, u64 span) {
+// What depends on the place, as in kernels/inputs/patterns.go.
+enum { NO_PATTERN, SCALED_SLICES, GROWING_PLACES, LARGE_CHANNELS, MANY_ZEROS, EIGHT_NUMBERS };
+struct Places { u64 row, between, sequence, slices; double top; };
+
+static __device__ double factor(int pattern, u64 i, u64 stream, Places p) {
+    u64 row = i / p.row, place = row / p.between % p.sequence;
+    switch (pattern) {
+    case SCALED_SLICES: {
+        u64 slice = p.slices > 1 ? row / (p.between * p.sequence) * p.between + row % p.between : place;
+        return __ddiv_rn(p.top, (double)(1ULL << (random_bits(stream, ~0ULL) % 7 + 3 * slice) % 7));
+    }
+    case GROWING_PLACES: {
+        double share = __ddiv_rn((double)(place + 1), (double)p.sequence);
+        return __dmul_rn(p.top, __dadd_rn(0.015625, __dmul_rn(0.984375, share)));
+    }
+    case LARGE_CHANNELS: {
+        u64 channel = p.row > 1 ? i % p.row : i, period = p.row < 2 ? 2 : p.row < 32 ? p.row : 32;
+        return channel % period == 1 ? p.top : __ddiv_rn(p.top, 8.0);
+    }
+    default: return random_bits(stream, ~i) % 4 ? 0.0 : 1.0;
+    }
+}
+
+extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 count, u64 stream, u64 row, double scale, const double *quantiles, u64 low, u64 span,
+                                     int pattern, u64 place, u64 between, u64 sequence, u64 slices, double top) {
     Range range = {low, span};
+    Places places = {place, between, sequence, slices, top};
+    bool reals = kind >= REALS && kind <= FALLING_REALS;
+    double first = __longlong_as_double(low), last = __longlong_as_double(span);
+    double anchor = !reals ? 0.0 : first > 0 ? first : last < 0 ? last : 0.0;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
-        if (is_integer(type)) store_integer(type, elements, i, integer(kind, i, stream, row, scale, range, quantiles));
-        else if (kind >= REALS) store(type, elements, i, real(kind, i, stream, row, scale, range, quantiles));
-        else store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
+        if (is_integer(type)) {
+            store_integer(type, elements, i, integer(kind, i, stream, row, scale, range, quantiles));
+            continue;
+        }
+        u64 from = pattern == EIGHT_NUMBERS ? ~(random_bits(stream, ~i) % 8) : i;
+        double x = reals ? real(kind, from, stream, row, scale, range, quantiles) : content(kind, from, stream, row, scale, quantiles);
+        if (pattern != NO_PATTERN && pattern != EIGHT_NUMBERS) {
+            x = __dadd_rn(anchor, __dmul_rn(factor(pattern, i, stream, places), __dsub_rn(x, anchor)));
+            if (reals) x = x < first ? first : x > last ? last : x;
+        }
+        store(type, elements, i, x);
     }
 }
 

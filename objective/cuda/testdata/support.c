@@ -159,6 +159,9 @@ static uint64_t integer(int kind, uint64_t i, uint64_t stream, uint64_t row, dou
 	case 13:
 	case 14:
 		return span >= row ? place * (span / row) + bits % (span / row) : place / (row / (span + 1) + 1);
+	case 22:
+		bits = span >> random_bits(stream, ~i) % 16;
+		return bits == UINT64_MAX ? any : random_bits(stream, i) % (bits + 1);
 	case 15:
 		scale *= normal(quantiles, bits);
 		n = (__int128)(span / 2) + (__int128)nearbyint(scale);
@@ -192,7 +195,21 @@ static __int128 load_integer(int type, const void *elements, uint64_t i) {
 	}
 }
 
-KERNEL(pawl_fill, 10) {
+/* Which share of its distance from 0 an element keeps, by its place. */
+static double factor(int pattern, uint64_t i, uint64_t stream, uint64_t row, uint64_t between, uint64_t sequence, uint64_t slices, double top) {
+	uint64_t rows = i / row, place = rows / between % sequence, outer = rows / (between * sequence);
+	uint64_t channel = row == 1 ? i : i % row, period = row == 1 ? 2 : row > 32 ? 32 : row;
+	switch (pattern) {
+	case 1:
+		place = slices == 1 ? place : outer * between + rows % between;
+		return ldexp(top, -(int)((random_bits(stream, ~0ull) % 7 + 3 * (place % 7)) % 7));
+	case 2: return top * (1. / 64 + (63. / 64) * ((place + 1) / (double)sequence));
+	case 3: return channel % period == 1 ? top : top / 8;
+	default: return random_bits(stream, ~i) % 4 == 0;
+	}
+}
+
+KERNEL(pawl_fill, 16) {
 	int type = ARGUMENT(int, 0), kind = ARGUMENT(int, 1);
 	void *elements = ARGUMENT(void *, 2);
 	uint64_t count = ARGUMENT(uint64_t, 3), stream = ARGUMENT(uint64_t, 4), row = ARGUMENT(uint64_t, 5);
@@ -201,10 +218,22 @@ KERNEL(pawl_fill, 10) {
 	for (uint64_t i = 0; i < count; i++) {
 		if (is_integer(type))
 			store_integer(type, elements, i, low + integer(kind, i, stream, row, scale, quantiles, low, ARGUMENT(uint64_t, 9)));
-		else if (kind >= 16)
-			store(type, elements, i, real(kind, i, stream, row, scale, quantiles, low, ARGUMENT(uint64_t, 9)));
-		else
-			store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
+		else {
+			int pattern = ARGUMENT(int, 10), bounded = kind >= 16;
+			uint64_t high = ARGUMENT(uint64_t, 9), from = pattern == 5 ? ~(random_bits(stream, ~i) % 8) : i;
+			double x = bounded ? real(kind, from, stream, row, scale, quantiles, low, high) : content(kind, from, stream, row, scale, quantiles);
+			if (pattern && pattern != 5) {
+				double f = factor(pattern, i, stream, ARGUMENT(uint64_t, 11), ARGUMENT(uint64_t, 12), ARGUMENT(uint64_t, 13), ARGUMENT(uint64_t, 14), ARGUMENT(double, 15));
+				double ends[2], near = 0;
+				memcpy(ends, (uint64_t[]){low, high}, sizeof ends);
+				if (bounded)
+					near = fmin(fmax(ends[0], 0), ends[1]);
+				x = near + f * (x - near);
+				if (bounded)
+					x = fmin(fmax(x, ends[0]), ends[1]);
+			}
+			store(type, elements, i, x);
+		}
 	}
 	fake_fills++;
 	return 0;
