@@ -32,9 +32,12 @@ type Definition struct {
 	// Cold learns nothing from earlier studies.
 	Cold bool `flag:"ignore-earlier"`
 	// Wide searches all values of the parameters.
-	Wide    bool   `flag:"wide"`
-	Backend string `flag:"backend" role:"subject"`
-	Record  string `flag:"record" role:"subject" on:"replay"`
+	Wide bool `flag:"wide"`
+	// Fix and Only keep the search to some values of parameters.
+	Fix     space.Restriction `flag:"fix"`
+	Only    space.Restriction `flag:"only"`
+	Backend string            `flag:"backend" role:"subject"`
+	Record  string            `flag:"record" role:"subject" on:"replay"`
 	// Device names what somebody else measures on.
 	Device   string `flag:"device" on:"ask"`
 	Compiler string `flag:"compiler" on:"gpu"`
@@ -47,11 +50,19 @@ type Definition struct {
 }
 
 // Searched is the part of a kernel's space that the study searches.
-func (d Definition) Searched(s *space.Space) *space.Space {
-	if d.Wide {
-		return s
+func (d Definition) Searched(s *space.Space) (*space.Space, error) {
+	kept := d.Fix
+	if err := kept.Set(string(d.Only)); err != nil {
+		return nil, fmt.Errorf("--fix and --only: %w", err)
 	}
-	return s.Narrow()
+	if !d.Wide {
+		s = s.Narrow()
+	}
+	s, err := s.Restrict(kept)
+	if err != nil {
+		return nil, fmt.Errorf("--fix and --only: %w", err)
+	}
+	return s, nil
 }
 
 // Measuring says how points are measured.
@@ -257,6 +268,15 @@ func (s Study) Resume(further ...any) string {
 		words = []any{"tune", "--backend", Replay, "--record", s.Origin, "--resume"}
 	case !b.GPU && !b.Program: // or a GPU comes first
 		words = append(words, "--backend", s.Backend)
+	}
+	if s.Options.Wide { // these make the space what it is
+		words = append(words, "--wide")
+	}
+	if s.Options.Fix != "" {
+		words = append(words, "--fix", string(s.Options.Fix))
+	}
+	if s.Options.Only != "" {
+		words = append(words, "--only", string(s.Options.Only))
 	}
 	return s.Place.Pawl(append(words, further...)...)
 }

@@ -196,7 +196,11 @@ func validPoints(ctx context.Context, s *space.Space, o Options) (*space.Pool, e
 				"of %.3g", budget, s.Product()))
 		defer cancel()
 	}
-	pool, err := o.Study.Searched(s).Pool(space.PoolOptions{Seed: o.Study.Seed, Done: ctx.Done()})
+	s, err := o.Study.Searched(s)
+	if err != nil {
+		return nil, &devices.ArgumentError{Err: err}
+	}
+	pool, err := s.Pool(space.PoolOptions{Seed: o.Study.Seed, Done: ctx.Done()})
 	if errors.Is(err, space.ErrStopped) {
 		return nil, fmt.Errorf("%w: %w", err, context.Cause(ctx))
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/objective/devices"
+	"pawl/space"
 )
 
 // What follows makes flags that are bound to a value. The last argument is what help says; the word
@@ -105,4 +107,25 @@ func positive(name string) func(*cli.Context, time.Duration) error {
 		}
 		return nil
 	}
+}
+
+// Fix and Only are the flags that keep a search to some values. They may be given several times.
+func Fix(to *space.Restriction) cli.Flag {
+	return &cli.GenericFlag{Name: "fix", Value: fixed{to}, DefaultText: "nothing",
+		Usage: "search only points with this `NAME=VALUE`, beside the default"}
+}
+
+func Only(to *space.Restriction) cli.Flag {
+	return &cli.GenericFlag{Name: "only", Value: to, DefaultText: "all values",
+		Usage: "search only these values of a parameter: `NAME=VALUE,VALUE`"}
+}
+
+// fixed takes one value for each name.
+type fixed struct{ *space.Restriction }
+
+func (f fixed) Set(text string) error {
+	if strings.Contains(text, ",") {
+		return errors.New("one value for a name; --only takes several")
+	}
+	return f.Restriction.Set(text)
 }

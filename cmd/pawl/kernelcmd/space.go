@@ -28,7 +28,8 @@ func SpaceCommand(env console.Environment) *cli.Command {
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
 		Flags: append(o.Flags("workload", "backend", "compiler", "json"),
-			console.Switch("wide", &o.Wide, "also count the values listed under more in the manifest")),
+			console.Switch("wide", &o.Wide, "also count the values listed under more in the manifest"),
+			console.Fix(&o.Fix), console.Only(&o.Only)),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			return showSpace(ctx, &o, arguments)
 		}),
@@ -53,7 +54,10 @@ func showSpace(ctx context.Context, o *console.Common, arguments []string) error
 	if err != nil {
 		return err
 	}
-	searched := o.Searched(t.Space)
+	searched, err := o.Searched(t.Space)
+	if err != nil {
+		return console.Usage(err)
+	}
 	pool, err := searched.Pool(space.PoolOptions{})
 	if err != nil {
 		return fmt.Errorf("kernel %s: %w", t.Kernel.Name, err)

@@ -75,6 +75,7 @@ func (o *askOptions) flags() []cli.Flag {
 			"resume the last study of the same space, workload and device, if there is one"),
 		console.Switch("ignore-earlier", &o.Cold, "learn nothing from earlier studies"),
 		console.Switch("wide", &o.Wide, "also search the values listed under more in the space"),
+		console.Fix(&o.Fix), console.Only(&o.Only),
 		console.Number("finalists", &o.Finalists, 1, 5, "how many points are confirmed"),
 		&cli.IntFlag{Name: "rounds", Destination: &o.Rounds, Value: 10, Usage: "how many rounds of confirmation"},
 	}

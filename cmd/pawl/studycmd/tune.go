@@ -73,6 +73,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 			console.Text("sampler", &o.Sampler, sampler.Default,
 				"how points are chosen: "+strings.Join(sampler.Names(), ", ")),
 			console.Switch("wide", &o.Wide, "also search the values listed under more in the manifest"),
+			console.Fix(&o.Fix), console.Only(&o.Only),
 			console.Switch("resume", &o.asked.Resume, "resume the last study of the same kernel, workload and sources"),
 			console.Switch("ignore-earlier", &o.Cold, "learn nothing from earlier studies"),
 			console.Switch("across", &o.asked.Study.Across,

@@ -135,7 +135,11 @@ func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*far
 		Default: b.Backend.Preflight(b.Kernel.Default()),
 	}
 	how := subject.Definition
-	pool, err := how.Searched(b.Space).Pool(space.PoolOptions{Seed: how.Seed, Done: ctx.Done()})
+	searched, err := how.Searched(b.Space)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := searched.Pool(space.PoolOptions{Seed: how.Seed, Done: ctx.Done()})
 	if err != nil {
 		return nil, err
 	}

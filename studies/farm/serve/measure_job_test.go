@@ -40,7 +40,11 @@ func TestADeviceCountsWhatTheStudySearches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pool, err := how.Searched(target.Space).Pool(space.PoolOptions{Seed: how.Seed})
+		searched, err := how.Searched(target.Space)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool, err := searched.Pool(space.PoolOptions{Seed: how.Seed})
 		if err != nil {
 			t.Fatal(err)
 		}
