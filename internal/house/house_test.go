@@ -51,7 +51,7 @@ var inside = map[string][][]string{
 		{"objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/check"},
 		{"objective/cuda/triton"},
 		{"objective"},
-		{"objective/platform"},
+		{"objective/experiment", "objective/platform"},
 		{"objective/host", "objective/cuda", "objective/profile"},
 		{"objective/command"},
 		{"objective/devices"},

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pawl/objective"
+	"pawl/objective/experiment"
 	"pawl/search/sampler"
 	"pawl/search/trial"
 	"pawl/space"
@@ -28,7 +29,7 @@ func (c *confirmation) ablationPath(ctx context.Context,
 	var path []objective.Prepared
 	for _, point := range points {
 		if c.Stopped() {
-			return nil, errStopped
+			return nil, experiment.ErrStopped
 		}
 		if i := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == point }); i >= 0 {
 			path = append(path, contenders[i])

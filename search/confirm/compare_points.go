@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pawl/objective"
+	"pawl/objective/experiment"
 	"pawl/search/trial"
 	"pawl/space"
 )
@@ -24,7 +25,7 @@ func Compare(ctx context.Context, evaluator Evaluator, study Study, options Opti
 	points ...space.Point) (through bool, err error) {
 	c := &confirmation{Study: study, options: options, evaluator: evaluator, costs: map[space.Point]Cost{}}
 	err = c.compare(ctx, phase, points)
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, experiment.ErrStopped) {
 		return false, nil
 	}
 	return err == nil, err
@@ -52,7 +53,7 @@ func (c *confirmation) checked(ctx context.Context, run run,
 	points []space.Point) (contenders []objective.Prepared, failed bool, err error) {
 	for _, point := range points {
 		if c.Stopped() {
-			return nil, false, errStopped
+			return nil, false, experiment.ErrStopped
 		}
 		p, err := c.evaluator.Prepare(ctx, point)
 		if err != nil {

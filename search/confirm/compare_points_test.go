@@ -97,7 +97,7 @@ func (c *comparison) run(t *testing.T, d *device, rounds int) bool {
 func TestPointsAreComparedAfterTheFullCheck(t *testing.T) {
 	var c comparison
 	d := &device{}
-	if !c.run(t, d, 4) || len(d.asked) != 2+8 || d.refresh != 4 ||
+	if !c.run(t, d, 4) || len(d.asked) != 2+8 || d.refresh != 2*4 ||
 		!slices.Equal(d.asked[:2], []string{"verify A=1", "verify A=2"}) {
 		t.Errorf("asked %v, refreshed %d times", d.asked, d.refresh)
 	}

@@ -25,6 +25,7 @@ import (
 
 	"pawl/internal/collect"
 	"pawl/objective"
+	"pawl/objective/experiment"
 	"pawl/search/trial"
 	"pawl/space"
 )
@@ -106,9 +107,6 @@ type confirmation struct {
 	checking time.Duration
 }
 
-// errStopped unwinds a confirmation that the user has stopped.
-var errStopped = errors.New("stopped by the user")
-
 // Run confirms the best candidates and explains the winner. Candidates are the default, if it works, and then the
 // other trials that do, fastest first. Where the user stops it, it ends without an error.
 func Run(ctx context.Context, evaluator Evaluator, search Search, candidates []Candidate, options Options) error {
@@ -118,7 +116,7 @@ func Run(ctx context.Context, evaluator Evaluator, search Search, candidates []C
 		c.costs[candidate.Point] = candidate.Cost
 	}
 	err := c.run(ctx)
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, experiment.ErrStopped) {
 		err = nil
 	}
 	return err
@@ -171,7 +169,7 @@ func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, err
 			break
 		}
 		if c.Stopped() {
-			return nil, errStopped
+			return nil, experiment.ErrStopped
 		}
 		if c.failed(candidate.Point) {
 			continue

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pawl/internal/collect"
-	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/objective/experiment"
 	"pawl/search/trial"
 	"pawl/space"
 )
@@ -43,11 +43,19 @@ func (c *confirmation) of(run run) []trial.Round {
 		func(r trial.Round) bool { return r.Phase != run.phase || r.Run != run.number })
 }
 
-// measure measures every contender once per round, in permuted blocks of orders, until the
-// rounds are done or there is no time for one more. A run that was ended goes on: whole rounds count, and a
-// broken one is measured again, so that nothing but a round is lost by a kill. A round in which the
-// device was throttled counts for nobody and is measured again too. A contender that fails is
-// out, and so is a finalist that is clearly behind.
+// rounds is the rule of a confirmation: whole rounds until there are enough, or no time for one more. A finalist that
+// is clearly behind leaves. Rounds that an earlier run of the same contenders has recorded count, and a broken one is
+// measured again, so that nothing but a round is lost by a kill.
+type rounds struct {
+	*confirmation
+	run        run
+	contenders []objective.Prepared
+	needed     int // rounds for an interval
+	begun      bool
+	number     int // that the round under way is recorded with
+}
+
+// measure measures contenders against each other.
 func (c *confirmation) measure(ctx context.Context, run run, contenders []objective.Prepared) error {
 	for _, r := range c.of(run) {
 		at := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == r.Point })
@@ -58,38 +66,58 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 			return err
 		}
 	}
-	needed := FewestRounds
+	rule := &rounds{confirmation: c, run: run, contenders: contenders, needed: FewestRounds}
 	if run.phase != trial.Ablation {
-		needed = Needed(len(contenders) - 1)
+		rule.needed = Needed(len(contenders) - 1)
 	}
-	needed = min(needed, c.options.Rounds)
-	orders := stats.NewOrders(len(contenders), run.seed, uint64(run.number))
-	for attempt := range 2 * c.options.Rounds { // more than that, and the device is always throttled
-		whole := wholeRounds(c.of(run), run.phase, contenders)
-		if attempt > 0 {
-			c.Progress(run.phase, whole)
+	rule.needed = min(rule.needed, c.options.Rounds)
+	arms := collect.Each(contenders, func(p objective.Prepared) experiment.Arm {
+		return experiment.Point{Sampler: c.evaluator, Prepared: p}
+	})
+	e := experiment.Experiment{
+		Arms: arms, Seed: run.seed, Stream: uint64(run.number), Record: rule.record, Stopped: c.Stopped,
+	}
+	_, err := e.Run(ctx, rule)
+	return err
+}
+
+// Next decides by what is recorded.
+func (r *rounds) Next([]experiment.Round) (plan experiment.Plan, err error) {
+	phase, whole := r.run.phase, wholeRounds(r.of(r.run), r.run.phase, r.contenders)
+	if r.begun {
+		r.Progress(phase, whole)
+	}
+	if whole >= r.options.Rounds {
+		return plan, nil
+	}
+	rest, err := r.remaining(r.run, slices.Clone(r.contenders), r.needed-whole)
+	if err != nil || len(rest) == 0 || phase == trial.Confirmation && (len(rest) == 1 || r.defaultFailed()) {
+		return plan, err
+	}
+	plan = experiment.Plan{Samples: r.samples(phase, rest, whole, r.needed), Round: whole}
+	if plan.Samples > 0 && !r.begun {
+		r.Progress(phase, whole)
+	}
+	for i, p := range r.contenders {
+		if slices.ContainsFunc(rest, func(other objective.Prepared) bool { return other.Point == p.Point }) {
+			plan.Arms = append(plan.Arms, i)
 		}
-		if whole >= c.options.Rounds {
-			return nil
-		}
-		ordered := collect.Each(orders.Round(whole), func(i int) objective.Prepared { return contenders[i] })
-		rest, err := c.remaining(run, ordered, needed-whole)
-		if err != nil || len(rest) == 0 || run.phase == trial.Confirmation && (len(rest) == 1 || c.defaultFailed()) {
+	}
+	r.begun, r.number = true, 1+highest(r.Rounds(), phase)
+	return plan, nil
+}
+
+// record makes a sample durable, and takes a trial out of the running whose point fails when it is measured again.
+func (r *rounds) record(s experiment.Sample) error {
+	p := r.contenders[s.Arm]
+	r.learn(p, s.Asked, s.Took)
+	same := func(candidate Candidate) bool { return candidate.Point == p.Point }
+	if candidate, is := collect.First(r.candidates, same); is && fails(s.Outcome) {
+		if err := r.search.Disqualify(candidate.Number, s.Outcome.Failure); err != nil {
 			return err
 		}
-		samples := c.samples(run.phase, rest, whole, needed)
-		if samples == 0 {
-			return nil
-		}
-		if attempt == 0 {
-			c.Progress(run.phase, whole)
-		}
-		c.evaluator.Refresh()
-		if err := c.measureRound(ctx, run, rest, samples); err != nil {
-			return err
-		}
 	}
-	return nil
+	return r.confirmation.record(r.run, r.number, p.Point, s.Outcome)
 }
 
 // wholeRounds counts the rounds in which all contenders that are not out were measured.
@@ -131,41 +159,6 @@ func (c *confirmation) remaining(run run, contenders []objective.Prepared, neede
 		}
 	}
 	return contenders, nil
-}
-
-// measureRound measures each contender once. A throttled device ends the round.
-func (c *confirmation) measureRound(ctx context.Context, run run, contenders []objective.Prepared, samples int) error {
-	number := 1 + highest(c.Rounds(), run.phase)
-	for _, p := range contenders {
-		if c.Stopped() {
-			return errStopped
-		}
-		start := time.Now()
-		outcome, err := c.evaluator.Sample(ctx, p, samples)
-		if err != nil {
-			return fmt.Errorf("measuring %s again: %w", p.Point, err)
-		}
-		c.learn(p, samples, time.Since(start))
-		if err := c.disqualify(p.Point, outcome); err != nil {
-			return err
-		}
-		if err := c.record(run, number, p.Point, outcome); err != nil {
-			return err
-		}
-		if outcome.Failure != nil && !fails(outcome) {
-			return nil
-		}
-	}
-	return nil
-}
-
-// disqualify takes a trial out of the running whose point fails when it is measured again.
-func (c *confirmation) disqualify(point space.Point, outcome objective.Outcome) error {
-	same := func(candidate Candidate) bool { return candidate.Point == point }
-	if candidate, is := collect.First(c.candidates, same); is && fails(outcome) {
-		return c.search.Disqualify(candidate.Number, outcome.Failure)
-	}
-	return nil
 }
 
 // failed reports whether the trial of a point has failed, maybe since it was chosen.
