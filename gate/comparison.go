@@ -9,6 +9,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/objective"
+	"pawl/objective/experiment"
 	"pawl/objective/worker"
 )
 
@@ -17,9 +18,6 @@ type Options struct {
 	// Seed draws the orders of measurements. Whoever asks for a comparison draws a new one for
 	// it: the same orders every day would be as good or bad every day.
 	Seed uint64
-	// Best says that the best accepted entry is not the baseline and is to
-	// be measured too.
-	Best bool
 	// Samples is how many samples a process takes where the policy does not say; 0
 	// means 50. Slow kernels take fewer where the budget asks for it.
 	Samples int
@@ -72,23 +70,36 @@ type Comparison struct {
 	// Candidate holds the candidate's samples by process; those of the
 	// confirmation where there was one, which was not selected for being fast.
 	Candidate [][]float64 `json:"-"`
+	// Measured are the samples of all rounds, those of a confirmation too.
+	Measured Samples `json:"-"`
 }
 
 // Compare measures the arms in rounds until an analysis is clear, the ceiling is
 // reached or the budget is spent, and judges. An arm that does not work is a
 // verdict; an error means that the machinery broke.
-func Compare(ctx context.Context, m Measurer, p Policy, o Options) (Comparison, error) {
+func Compare(ctx context.Context, arms Arms, p Policy, o Options) (Comparison, error) {
 	if err := p.Validate(); err != nil {
 		return Comparison{}, fmt.Errorf("policy: %w", err)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c, err := newRun(m, p, o, 0).compare(ctx)
-	if failed, ok := errors.AsType[*broken](err); ok {
-		c, err = failed.comparison(), nil
+	measured, conditions := Samples{}, Conditions{}
+	r := newRun(arms, p, o, 0)
+	r.observe = func(arm Arm, outcome objective.Outcome) {
+		measured[arm] = append(measured[arm], outcome.Samples)
+		if outcome.Conditions != nil {
+			conditions[arm] = conditions[arm].Join(outcome.Conditions)
+		}
 	}
-	c.OrderSeed = o.Seed
+	c, err := r.compare(ctx)
+	if failed, ok := errors.AsType[*experiment.Failed](err); ok {
+		c, err = brokenArm(r.roles[failed.Arm], failed), nil
+	}
+	c.OrderSeed, c.Measured = o.Seed, measured
+	if len(conditions) > 0 {
+		c.Conditions = conditions
+	}
 	return c, err
 }
 
@@ -100,7 +111,7 @@ func (r *run) compare(ctx context.Context) (Comparison, error) {
 	if refused != nil {
 		return Comparison{Method: Interleaved, Decision: *refused}, nil
 	}
-	w, err := r.untilClear(ctx, analyses)
+	w, err := r.untilClear(ctx, analyses...)
 	switch {
 	case err != nil:
 		return Comparison{}, err
@@ -120,20 +131,13 @@ func (r *run) compare(ctx context.Context) (Comparison, error) {
 	return c, nil
 }
 
-// broken ends a comparison: an arm failed while it was measured. Seen from outside that
-// is a verdict and no error.
-type broken struct {
-	arm     Arm
-	failure *objective.Failure
-}
-
-func (b *broken) Error() string { return fmt.Sprintf("the %s itself fails: %s", b.arm, b.failure) }
-
-func (b *broken) comparison() Comparison {
-	if b.arm == Candidate {
-		return Comparison{Method: Interleaved, Decision: Broken(b.failure)}
+// brokenArm is the end of a comparison of which an arm failed while it was measured. Seen from outside that is a
+// verdict and no error.
+func brokenArm(arm Arm, failed *experiment.Failed) Comparison {
+	if arm == Candidate {
+		return Comparison{Method: Interleaved, Decision: Broken(failed.Failure)}
 	}
-	return Comparison{Method: Interleaved, Decision: Decision{Verdict: Inconclusive, Reason: b.Error()}}
+	return Comparison{Method: Interleaved, Decision: Decision{Verdict: Inconclusive, Reason: failed.Error()}}
 }
 
 // Broken is the decision about a candidate that failed: it is wrong, unless the

@@ -10,8 +10,43 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/collect"
 	"pawl/objective"
 )
+
+// measurer measures an arm by name.
+type measurer interface {
+	Measure(ctx context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error)
+}
+
+// named is an arm of a measurer.
+type named struct {
+	measurer
+	name Arm
+}
+
+func (n named) Renew() {}
+
+func (n named) String() string { return string(n.name) }
+
+func (n named) Sample(ctx context.Context, samples int) (objective.Outcome, error) {
+	times, failure, err := n.Measure(ctx, n.name, samples)
+	return objective.Outcome{Samples: times, Failure: failure}, err
+}
+
+// armsOf are the arms of a measurer, with the best accepted entry or without.
+func armsOf(m measurer, best bool) Arms {
+	arms := Arms{Baseline: named{m, Baseline}, Candidate: named{m, Candidate}, Control: named{m, Control}}
+	if best {
+		arms[Best] = named{m, Best}
+	}
+	return arms
+}
+
+// order is the order of a round.
+func (r *run) order(round int) []Arm {
+	return collect.Each(r.experiment.Order(round), func(arm int) Arm { return r.roles[arm] })
+}
 
 // script measures what a function says, with a little noise from a fixed seed. It
 // counts rounds by the baseline's processes.
@@ -61,15 +96,15 @@ func levels(candidate, control float64) func(Arm, int) float64 {
 	}
 }
 
-func compared(t *testing.T, s *script, o Options) Comparison {
+func compared(t *testing.T, s *script, o Options, more ...Arm) Comparison {
 	t.Helper()
-	return comparedBy(t, s, Presets["standard"], o)
+	return comparedBy(t, s, Presets["standard"], o, more...)
 }
 
-func comparedBy(t *testing.T, s *script, p Policy, o Options) Comparison {
+func comparedBy(t *testing.T, s *script, p Policy, o Options, more ...Arm) Comparison {
 	t.Helper()
 	o.Simulations = 50
-	c, err := Compare(t.Context(), s, p, o)
+	c, err := Compare(t.Context(), armsOf(s, len(more) > 0), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +208,7 @@ func TestOrdersAreIndependent(t *testing.T) {
 	firsts, follows := map[Arm]int{}, map[bool]int{}
 	for seed := range uint64(30) {
 		s := newScript(0.003, only(Candidate, 1))
-		compared(t, s, Options{Seed: seed, Best: true})
+		compared(t, s, Options{Seed: seed}, Best)
 		rounds := slices.Collect(slices.Chunk(s.order[4*pilots:], 4)) // after the pilots
 		if len(rounds) < 10 || len(s.order)%4 != 0 {
 			t.Fatalf("%d processes", len(s.order))
@@ -214,7 +249,7 @@ func TestErosion(t *testing.T) {
 		}
 		return 1
 	})
-	c := compared(t, s, Options{Best: true})
+	c := compared(t, s, Options{}, Best)
 	if c.Verdict != Regression || !strings.Contains(c.Reason, "erosion: slower than the best accepted entry by 9") {
 		t.Errorf("%s: %s", c.Verdict, c.Reason)
 	}
@@ -234,10 +269,11 @@ func TestBrokenArms(t *testing.T) {
 	}
 	s := newScript(0.003, only(Candidate, 1))
 	s.err = errors.New("no device")
-	if _, err := Compare(t.Context(), s, Presets["standard"], Options{}); !errors.Is(err, s.err) {
+	if _, err := Compare(t.Context(), armsOf(s, false), Presets["standard"], Options{}); !errors.Is(err, s.err) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Compare(t.Context(), s, Policy{}, Options{}); err == nil || !strings.HasPrefix(err.Error(), "policy: ") {
+	_, err := Compare(t.Context(), armsOf(s, false), Policy{}, Options{})
+	if err == nil || !strings.HasPrefix(err.Error(), "policy: ") {
 		t.Errorf("an empty policy: %v", err)
 	}
 }
@@ -267,16 +303,16 @@ func TestNeighborsAreLeftOut(t *testing.T) {
 		return &neighbors{random: rand.New(rand.NewPCG(3, 3)), slowdown: slowdown, disturb: who}
 	}
 	all := []Arm{Baseline, Candidate, Control}
-	c, err := Compare(t.Context(), busy(0.10, all...), Presets["standard"], Options{Simulations: 50})
+	c, err := Compare(t.Context(), armsOf(busy(0.10, all...), false), Presets["standard"], Options{Simulations: 50})
 	if err != nil || c.Verdict != Regression || c.Evidence.Statistic != FasterHalf ||
 		math.Abs(c.Evidence.Change+0.10) > 0.02 {
 		t.Errorf("%v: %s (%s), %+v", err, c.Verdict, c.Reason, c.Evidence)
 	}
-	c, err = Compare(t.Context(), busy(0, all...), Presets["standard"], Options{Simulations: 50})
+	c, err = Compare(t.Context(), armsOf(busy(0, all...), false), Presets["standard"], Options{Simulations: 50})
 	if err != nil || c.Verdict != NoDifference {
 		t.Errorf("%v: %s (%s)", err, c.Verdict, c.Reason)
 	}
-	c, err = Compare(t.Context(), busy(0, Candidate), Presets["standard"], Options{Simulations: 50})
+	c, err = Compare(t.Context(), armsOf(busy(0, Candidate), false), Presets["standard"], Options{Simulations: 50})
 	if err != nil || c.Verdict != Regression || c.Evidence.Statistic != Median {
 		t.Errorf("%v: %s (%s)", err, c.Verdict, c.Reason)
 	}

@@ -25,14 +25,13 @@
 // Where both sides were not measured together ([CompareApart]) nothing cancels:
 // drift and autocorrelation are tested for, and small differences decide nothing.
 //
-// The package knows no device. A [Measurer] is what it asks for samples.
+// The package knows no device. An [experiment.Experiment] measures the arms, and what decides here is its rule.
 package gate
 
 import (
-	"context"
 	"fmt"
 
-	"pawl/objective"
+	"pawl/objective/experiment"
 	"pawl/objective/worker"
 )
 
@@ -107,15 +106,8 @@ const (
 	Best      Arm = "best"
 )
 
-// Measurer measures one arm, in a process of its own or in one that the round shares.
-type Measurer interface {
-	// Measure returns so many samples in milliseconds per launch, in the order taken.
-	// What two calls share, a process included, is taken to be no more than what a
-	// round does to all its arms: calls of different rounds share nothing. Calls do not
-	// run at the same time. A failure says that the arm itself does not work (it crashes,
-	// its result is wrong); an error that the machinery broke and nothing was learned.
-	Measure(ctx context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error)
-}
+// Arms are what is compared, by name. Where there is no control, it is the baseline once more.
+type Arms map[Arm]experiment.Arm
 
 // Conditions are those of the device while each arm was measured; nil where unknown.
 type Conditions map[Arm]*worker.Conditions

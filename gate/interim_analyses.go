@@ -30,6 +30,10 @@ func (p Policy) analyses() []Analysis {
 	return analyses
 }
 
+// blockRounds is how many rounds have all orders of baseline, candidate and control. The orders of a comparison are
+// part of its test: they come in blocks of all six, before one repeats.
+const blockRounds = 6
+
 // smallestChance is the smallest p-value that so many rounds can reach for sure: where the
 // candidate is always the slowest, the draws that leave it in its places are as extreme. In a
 // block, the two rounds that have it in one place may exchange their orders: 8 of 720 draws.

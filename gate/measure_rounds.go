@@ -5,126 +5,155 @@ import (
 	"fmt"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/objective"
+	"pawl/objective/experiment"
 )
 
+// run is the rule of a comparison: rounds up to each analysis in turn, until one is clear. A budget that ends between
+// two analyses makes a last analysis of what there is: time does not know what the samples say, so the levels of all
+// that are left hold. Where so few rounds cannot reach that level, the analysis before was the last; before the first
+// analysis they can still show what is gross. Nothing is weighed where there is not even a block of rounds.
 type run struct {
-	measurer Measurer
-	policy   Policy
-	options  Options
-	deadline time.Time
-	samples  Samples
+	roles      []Arm // of the arms, in their order
+	experiment experiment.Experiment
+	policy     Policy
+	options    Options
+	deadline   time.Time
+	analyses   []Analysis
+
+	samples Samples
 	// variations are the robust coefficients of variation of the processes, which every analysis asks for.
 	variations map[Arm][]float64
-	arms       []Arm   // all of them, in no particular order
 	orders     [][]Arm // by round
-	stream     uint64
+	next       int     // analysis
+	weighed    *weighed
 	pace       pace
 	each       int  // samples a process
 	over       bool // the budget ended before the last analysis
+
+	observe func(Arm, objective.Outcome) // what is in rounds that count
 }
 
-func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
+// labeled is an arm that messages call by its role.
+type labeled struct {
+	experiment.Arm
+	role Arm
+}
+
+func (l labeled) String() string { return "the " + string(l.role) }
+
+// newRun is a comparison that has not begun. The best accepted entry is a guest among the others, so that these have
+// the same design, and the same test, whether it is there or not.
+func newRun(arms Arms, p Policy, o Options, stream uint64) *run {
 	r := &run{
-		measurer: m, policy: p, options: o, deadline: o.Now().Add(p.Budget),
-		samples: Samples{}, variations: map[Arm][]float64{}, arms: []Arm{Baseline, Candidate, Control},
-		stream: stream,
+		policy: p, options: o, deadline: o.Now().Add(p.Budget), samples: Samples{}, variations: map[Arm][]float64{},
+		roles:      []Arm{Baseline, Candidate, Control},
+		experiment: experiment.Experiment{Seed: o.Seed, Stream: stream, AllNeeded: true, Now: o.Now},
 	}
-	if o.Best {
-		r.arms = append(r.arms, Best)
+	if arms[Best] != nil {
+		r.roles, r.experiment.Guests = append(r.roles, Best), 1
+	}
+	for _, role := range r.roles {
+		arm, there := arms[role]
+		if !there && role == Control {
+			arm = arms[Baseline]
+		}
+		r.experiment.Arms = append(r.experiment.Arms, labeled{arm, role})
 	}
 	return r
 }
 
-// untilClear measures up to each analysis in turn and judges there. A budget that
-// ends between two analyses makes a last analysis of what there is: time does not know
-// what the samples say, so the levels of all that are left hold. Where so few rounds
-// cannot reach that level, the analysis before was the last; before the first analysis they can
-// still show what is gross. Nothing is weighed where there is not even a block of rounds.
-func (r *run) untilClear(ctx context.Context, analyses []Analysis) (*weighed, error) {
-	var before *weighed
-	for i, analysis := range analyses {
-		late, err := r.measure(ctx, analysis.Rounds, analyses)
-		if err != nil {
-			return nil, err
-		}
-		r.over = late
-		if late { // no other analysis will be made, and this one has what they would have had
-			for _, other := range analyses[i+1:] {
-				analysis.Level += other.Level
-			}
-		}
-		analysis.Rounds = r.samples.rounds()
-		if late && (before != nil && !analysis.canProve() || analysis.Rounds < blockRounds) {
-			if before != nil {
-				before.last = true
-			}
-			return before, nil
-		}
-		w := r.weigh(analyses, analysis, late || i == len(analyses)-1)
-		if w.last || r.policy.judge(w).clear {
-			return &w, nil
-		}
-		before = &w
-	}
-	panic("gate: a comparison without a last analysis")
+// untilClear measures until an analysis is clear, and returns the last that was made, nil for none.
+func (r *run) untilClear(ctx context.Context, analyses ...Analysis) (*weighed, error) {
+	r.analyses = analyses
+	_, err := r.experiment.Run(ctx, r)
+	return r.weighed, err
 }
 
-// measure adds rounds up to a number, or until the budget is over.
-func (r *run) measure(ctx context.Context, until int, analyses []Analysis) (late bool, err error) {
-	first, ceiling := analyses[0].Rounds, analyses[len(analyses)-1].Rounds
-	for round := r.samples.rounds(); round < until; round++ {
-		end := r.deadline
-		if round < first {
-			end = end.Add(time.Duration(grace * float64(r.policy.Budget)))
+// Next judges at each analysis, and goes on to the next one.
+func (r *run) Next(rounds []experiment.Round) (plan experiment.Plan, err error) {
+	r.add(rounds)
+	for ; len(rounds) >= r.analyses[r.next].Rounds; r.next++ {
+		if r.analyze(r.analyses[r.next], r.next == len(r.analyses)-1) {
+			return plan, nil
 		}
-		if !r.options.Now().Before(end) {
-			return true, nil
-		}
-		r.pacing(round, first)
-		order := r.order(round)
-		began := r.options.Now()
-		taken := map[Arm][]float64{}
-		for _, arm := range order {
-			if taken[arm], err = r.sample(ctx, arm, r.each); err != nil {
-				return false, err
+	}
+	first, end := r.analyses[0].Rounds, r.deadline
+	if len(rounds) < first {
+		end = end.Add(time.Duration(grace * float64(r.policy.Budget)))
+	}
+	if !r.options.Now().Before(end) {
+		r.cutShort()
+		return plan, nil
+	}
+	r.pacing(len(rounds), first)
+	return experiment.Plan{Samples: r.each, Round: len(rounds)}, nil
+}
+
+// add takes in the rounds that are new.
+func (r *run) add(rounds []experiment.Round) {
+	for i := r.samples.rounds(); i < len(rounds); i++ {
+		for _, s := range rounds[i].Samples {
+			role := r.roles[s.Arm]
+			r.samples[role] = append(r.samples[role], s.Outcome.Samples)
+			r.variations[role] = append(r.variations[role], stats.RobustCV(s.Outcome.Samples))
+			if r.observe != nil {
+				r.observe(role, s.Outcome)
 			}
 		}
-		took := r.options.Now().Sub(began)
-		for arm, samples := range taken {
-			r.samples[arm] = append(r.samples[arm], samples)
-			r.variations[arm] = append(r.variations[arm], stats.RobustCV(samples))
-		}
-		r.orders = append(r.orders, order)
-		r.learn(took, r.launches(round))
+		r.orders = append(r.orders, collect.Each(rounds[i].Order(), func(arm int) Arm { return r.roles[arm] }))
+		r.learn(rounds[i].Took, r.launches(i))
 		if r.options.Observe != nil {
-			r.options.Observe(round+1, ceiling)
+			r.options.Observe(i+1, r.analyses[len(r.analyses)-1].Rounds)
 		}
 	}
-	return false, nil
 }
 
-// sample measures an arm once; an arm that does not work is a *broken.
-func (r *run) sample(ctx context.Context, arm Arm, samples int) ([]float64, error) {
-	taken, failure, err := r.measurer.Measure(ctx, arm, samples)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("measuring the %s: %w", arm, err)
-	case failure != nil:
-		return nil, &broken{arm, failure}
+// analyze weighs the rounds so far, and reports whether that is the end.
+func (r *run) analyze(analysis Analysis, last bool) bool {
+	w := r.weigh(r.analyses, analysis, last)
+	r.weighed = &w
+	return w.last || r.policy.judge(w).clear
+}
+
+// cutShort makes the last analysis where the budget is over. No other will be made, and it has what they would have
+// had.
+func (r *run) cutShort() {
+	r.over = true
+	analysis := r.analyses[r.next]
+	for _, other := range r.analyses[r.next+1:] {
+		analysis.Level += other.Level
 	}
-	return taken, nil
+	analysis.Rounds = r.samples.rounds()
+	if r.weighed != nil && !analysis.canProve() || analysis.Rounds < blockRounds {
+		if r.weighed != nil {
+			r.weighed.last = true
+		}
+		return
+	}
+	r.analyze(analysis, true)
+}
+
+// arms are those of the comparison, by name.
+func (r *run) arms() Arms {
+	arms := Arms{}
+	for i, role := range r.roles {
+		arms[role] = r.experiment.Arms[i]
+	}
+	return arms
 }
 
 // confirm measures an improvement again, as many rounds as it took to see it, and
 // as many more where they leave a doubt.
 func (r *run) confirm(ctx context.Context, c Comparison, rounds int) (Comparison, error) {
-	second := newRun(r.measurer, r.policy, r.options, 1)
-	second.pace, second.each = r.pace, r.each
+	second := newRun(r.arms(), r.policy, r.options, 1)
+	second.pace, second.each, second.observe = r.pace, r.each, r.observe
 	level := r.policy.Alarm / 2
 	rounds = max(rounds, fewestRounds(level))
-	w, err := second.untilClear(ctx, []Analysis{{rounds, level}, {2 * rounds, level}})
+	w, err := second.untilClear(ctx, Analysis{rounds, level}, Analysis{2 * rounds, level})
 	if err != nil {
 		return Comparison{}, err
 	}

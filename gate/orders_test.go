@@ -51,7 +51,7 @@ func (m byPlace) count(t *testing.T, comparisons int) (regressions int) {
 	p.Samples = 10
 	for seed := range uint64(comparisons) {
 		m.random, m.processes = rand.New(rand.NewPCG(seed, 4)), 0
-		c, err := Compare(t.Context(), &m, p, Options{Seed: seed, Best: m.arms == 4, Simulations: 50})
+		c, err := Compare(t.Context(), armsOf(&m, m.arms == 4), p, Options{Seed: seed, Simulations: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestSlowdownsAreFoundBetweenTwoLevels(t *testing.T) {
 // The rounds have all orders of the three arms before one repeats, with and without a fourth.
 func TestOrdersComeInBlocks(t *testing.T) {
 	for _, best := range []bool{false, true} {
-		r := newRun(nil, Presets["standard"], Options{Seed: 3, Best: best, Now: time.Now}, 0)
+		r := newRun(armsOf(nil, best), Presets["standard"], Options{Seed: 3, Now: time.Now}, 0)
 		places := map[int]int{}
 		for block := range 20 {
 			seen := map[int]bool{}
@@ -122,7 +122,7 @@ func TestChanceHoldsItsLevel(t *testing.T) {
 		below := 0
 		for seed := range uint64(runs) {
 			random := rand.New(rand.NewPCG(seed, 6))
-			r := newRun(nil, Presets["standard"], Options{Seed: seed, Best: true, Now: time.Now}, 0)
+			r := newRun(armsOf(nil, true), Presets["standard"], Options{Seed: seed, Now: time.Now}, 0)
 			var rounds []logTimes
 			var orders [][]Arm
 			for round := range 12 {
@@ -150,7 +150,7 @@ func TestChanceHoldsItsLevel(t *testing.T) {
 func TestSmallestChance(t *testing.T) {
 	for rounds := 6; rounds <= 14; rounds++ {
 		for seed := range uint64(20) {
-			r := newRun(nil, Presets["standard"], Options{Seed: seed, Now: time.Now}, 0)
+			r := newRun(armsOf(nil, false), Presets["standard"], Options{Seed: seed, Now: time.Now}, 0)
 			times := make([]logTimes, rounds)
 			var orders [][]Arm
 			for i := range times {
@@ -185,11 +185,12 @@ func TestALossMustHoldAtTheSecondAnalysis(t *testing.T) {
 // shows one number alone says nothing.
 func TestCoarseTicks(t *testing.T) {
 	m := &byPlace{random: rand.New(rand.NewPCG(1, 1)), arms: 3, tick: 0.05}
-	c, err := Compare(t.Context(), m, Presets["standard"], Options{Simulations: 50})
+	c, err := Compare(t.Context(), armsOf(m, false), Presets["standard"], Options{Simulations: 50})
 	if err != nil || c.Evidence.Interval.Low > -0.049 || c.Evidence.Interval.High < 0.047 || c.Verdict == Regression {
 		t.Errorf("%v: %s, interval %v", err, c.Verdict, c.Evidence.Interval)
 	}
-	still, err := Compare(t.Context(), newScript(0, only(Candidate, 1)), Presets["standard"], Options{Simulations: 50})
+	still, err := Compare(t.Context(), armsOf(newScript(0, only(Candidate, 1)), false), Presets["standard"],
+		Options{Simulations: 50})
 	if err != nil || still.Verdict != Inconclusive || !strings.Contains(still.Reason, "coarse clock") ||
 		still.Evidence.Interval != stats.Unbounded() {
 		t.Errorf("%v: %s: %s, %v", err, still.Verdict, still.Reason, still.Evidence.Interval)

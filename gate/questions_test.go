@@ -41,7 +41,7 @@ func TestRhythm(t *testing.T) {
 		for seed := range seeds {
 			random := rand.New(rand.NewPCG(seed, 1))
 			m := &rhythm{random: random, period: period, phase: 2 * math.Pi * random.Float64()}
-			c, err := Compare(t.Context(), m, p, Options{Seed: seed, Simulations: 50})
+			c, err := Compare(t.Context(), armsOf(m, false), p, Options{Seed: seed, Simulations: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestTails(t *testing.T) {
 	} {
 		p := Presets["standard"]
 		p.Samples, p.Tail.Fail = c.samples, c.fail
-		got, err := Compare(t.Context(), &tailed{rand.New(rand.NewPCG(4, 4)), c.share, c.factor}, p,
+		got, err := Compare(t.Context(), armsOf(&tailed{rand.New(rand.NewPCG(4, 4)), c.share, c.factor}, false), p,
 			Options{Simulations: 50})
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestTails(t *testing.T) {
 // What stands in the columns differs by the change, on every machine, whichever
 // statistic was compared.
 func TestTimesDifferByTheChange(t *testing.T) {
-	for name, m := range map[string]Measurer{
+	for name, m := range map[string]measurer{
 		"quiet":      newScript(0.003, only(Candidate, 1.05)),
 		"two levels": newScript(0.2, only(Candidate, 1.3)),
 		"neighbors": &neighbors{
@@ -130,7 +130,7 @@ func TestTimesDifferByTheChange(t *testing.T) {
 			disturb:  []Arm{Baseline, Control},
 		},
 	} {
-		c, err := Compare(t.Context(), m, Presets["standard"], Options{Simulations: 50})
+		c, err := Compare(t.Context(), armsOf(m, false), Presets["standard"], Options{Simulations: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestErosionIsDecidedBeforeTheEnd(t *testing.T) {
 		wrong, rounds, seeds := 0, 0, thorough.Count(10, 20)
 		for seed := range uint64(seeds) {
 			m := &eroded{rand.New(rand.NewPCG(seed, 2)), 1 / (1 + c.slower), c.noise}
-			got, err := Compare(t.Context(), m, p, Options{Seed: seed, Best: true, Simulations: 50})
+			got, err := Compare(t.Context(), armsOf(m, true), p, Options{Seed: seed, Simulations: 50})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +236,7 @@ func TestSmallestRegressionIsHonest(t *testing.T) {
 			run := func(stream uint64, slowdown float64) Comparison {
 				s := newScript(noise, only(Candidate, 1+slowdown))
 				s.random = rand.New(rand.NewPCG(seed, stream))
-				c, err := Compare(t.Context(), s, p, Options{Seed: seed + stream<<32, Simulations: 50})
+				c, err := Compare(t.Context(), armsOf(s, false), p, Options{Seed: seed + stream<<32, Simulations: 50})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,13 +3,14 @@ package gate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/objective/experiment"
 )
 
 // A comparison is planned before anything is judged: one sample of each arm, a few times over, says
@@ -54,25 +55,35 @@ func (p Policy) SamplesFor(most, processes int, one time.Duration) int {
 // decides nothing.
 const pilots = 3
 
+// trying is the rule of the rounds that say what one costs.
+type trying struct {
+	*run
+	end time.Time
+}
+
+// Next goes on while there is time.
+func (t trying) Next(rounds []experiment.Round) (plan experiment.Plan, err error) {
+	if len(rounds) < pilots && !t.options.Now().After(t.end) {
+		plan = experiment.Plan{Samples: 1, Round: len(rounds)}
+	}
+	return plan, nil
+}
+
 // plan runs each arm a few times, with one sample that is not judged, and returns the
 // analyses that the budget allows. None means that the budget allows nothing that
 // could show a regression, and the decision says so.
 func (r *run) plan(ctx context.Context) ([]Analysis, *Decision, error) {
 	budget := time.Duration(float64(r.policy.Budget) * (1 + grace))
 	began := r.options.Now()
-	var rounds []float64
-	for len(rounds) < pilots && r.options.Now().Sub(began) <= budget {
-		round := r.options.Now()
-		for _, arm := range r.arms {
-			_, err := r.sample(ctx, arm, 1)
-			var failed *broken
-			// A throttled sample has still taken its time.
-			if throttled := errors.As(err, &failed) && failed.failure.Reason == objective.Throttled; err != nil && !throttled {
-				return nil, nil, err
-			}
-		}
-		rounds = append(rounds, float64(r.options.Now().Sub(round)))
+	tried, err := r.experiment.Run(ctx, trying{r, began.Add(budget)})
+	if err != nil {
+		return nil, nil, err
 	}
+	if len(tried) == 0 {
+		return nil, new(Decide(Inconclusive, "%s: no round went through within the budget of %v", objective.Throttled,
+			r.policy.Budget)), nil
+	}
+	rounds := collect.Each(tried, func(r experiment.Round) float64 { return float64(r.Took) })
 	pilot := time.Duration(stats.Median(rounds))
 	// All of it may be one sample's: the first round will show.
 	r.pace = pace{least: pilot, sample: pilot}

@@ -49,7 +49,7 @@ func newClocked(start time.Duration, baseline, candidate float64) *clocked {
 func comparedInTime(t *testing.T, m *clocked, p Policy) (Comparison, time.Duration) {
 	t.Helper()
 	began := m.now
-	c, err := Compare(t.Context(), m, p, Options{Simulations: 50, Now: func() time.Time { return m.now }})
+	c, err := Compare(t.Context(), armsOf(m, false), p, Options{Simulations: 50, Now: func() time.Time { return m.now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,8 @@ func TestAPilotThatStalls(t *testing.T) {
 	p.Budget = 10 * time.Second
 	m := newClocked(15*time.Millisecond, 1, 4)
 	stalled := &stalling{m}
-	c, err := Compare(t.Context(), stalled, p, Options{Simulations: 50, Now: func() time.Time { return m.now }})
+	c, err := Compare(t.Context(), armsOf(stalled, false), p,
+		Options{Simulations: 50, Now: func() time.Time { return m.now }})
 	if err != nil || c.Verdict != Regression {
 		t.Errorf("%s: %s, %v", c.Verdict, c.Reason, err)
 	}

@@ -85,17 +85,17 @@ func (t Task) Do(ctx context.Context, sides []*devices.Configuration) (done Done
 	case t.Kind != CompareTask || len(sides) < 2:
 		return done, fmt.Errorf("a task of the kind %q with %d sides", t.Kind, len(sides))
 	}
-	measurer := newArms(sides[1], sides[0])
+	arms := gate.Arms{gate.Candidate: sides[0].Arm(), gate.Baseline: sides[1].Arm()}
 	if len(sides) > 2 {
-		measurer.sides[gate.Best] = sides[2]
+		arms[gate.Best] = sides[2].Arm()
 	}
-	compared, err := gate.Compare(ctx, measurer, t.Policy,
-		gate.Options{Seed: t.Seed, Samples: t.Samples, Best: len(sides) > 2, Observe: t.observe})
+	compared, err := gate.Compare(ctx, arms, t.Policy,
+		gate.Options{Seed: t.Seed, Samples: t.Samples, Observe: t.observe})
 	return Done{
 		Comparison: &compared,
 		Candidate:  compared.Candidate,
-		Samples:    measurer.samples,
-		Conditions: measurer.conditions,
+		Samples:    compared.Measured,
+		Conditions: compared.Conditions,
 	}, err
 }
 

@@ -8,8 +8,8 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/kernels"
-	"pawl/objective"
 	"pawl/objective/devices"
+	"pawl/objective/experiment"
 	"pawl/objective/worker"
 )
 
@@ -53,25 +53,40 @@ func samplesOf(c *devices.Configuration, asked int) int {
 // mostAlone is how many processes describe a configuration by itself, at most.
 const mostAlone = 20
 
-// measureAlone measures a configuration in fresh processes. A slow one takes fewer
-// samples, as the budget asks.
+// alone is the rule of a configuration that is measured by itself: one sample says what a process costs, and a slow one
+// takes fewer samples, as the budget asks.
+type alone struct {
+	policy  gate.Policy
+	samples int
+}
+
+// Next takes the number of processes, after the first round.
+func (a alone) Next(rounds []experiment.Round) (plan experiment.Plan, err error) {
+	processes := min(a.policy.Rounds[0], mostAlone)
+	switch {
+	case len(rounds) == 0:
+		plan.Samples = 1
+	case len(rounds) <= processes:
+		plan.Samples = a.policy.SamplesFor(a.samples, processes, rounds[0].Took)
+	}
+	return plan, nil
+}
+
+// measureAlone measures a configuration in fresh processes.
 func measureAlone(ctx context.Context, c *devices.Configuration, p gate.Policy) (done Done, err error) {
+	e := experiment.Experiment{Arms: []experiment.Arm{c.Arm()}, AllNeeded: true}
+	rounds, err := e.Run(ctx, alone{p, samplesOf(c, p.Samples)})
 	done.Samples = gate.Samples{}
-	var conditions *worker.Conditions
-	processes := min(p.Rounds[0], mostAlone)
-	began := time.Now()
-	c.Evaluator.Refresh()
-	if _, err := c.Evaluator.Sample(ctx, c.Prepared, 1); err != nil {
+	if failed, is := errors.AsType[*experiment.Failed](err); is {
+		done.Failure = failed.Failure
+		return done, nil
+	}
+	if err != nil {
 		return done, err
 	}
-	samples := p.SamplesFor(samplesOf(c, p.Samples), processes, time.Since(began))
-	for range processes {
-		c.Evaluator.Refresh()
-		o, err := c.Evaluator.Sample(ctx, c.Prepared, samples)
-		if err != nil || o.Failure != nil {
-			done.Failure = o.Failure
-			return done, err
-		}
+	var conditions *worker.Conditions
+	for _, r := range rounds[1:] {
+		o := r.Samples[0].Outcome
 		done.Samples[gate.Candidate] = append(done.Samples[gate.Candidate], o.Samples)
 		conditions = conditions.Join(o.Conditions)
 	}
@@ -117,54 +132,12 @@ func entryOf(c *devices.Configuration, samples [][]float64, version string) (e b
 	return e, err
 }
 
-// arms measures the sides of a comparison. On the processor each measurement has a
-// fresh process; on a GPU, where a process costs as much as many measurements, the
-// arms of a round share one. Rounds share none: what is counted as independent is a
-// process.
-type arms struct {
-	sides    map[gate.Arm]*devices.Configuration
-	measured int
-	// samples and conditions are of all that was measured.
-	samples    gate.Samples
-	conditions gate.Conditions
-}
-
-func newArms(baseline, candidate *devices.Configuration) *arms {
-	return &arms{
-		sides: map[gate.Arm]*devices.Configuration{
-			gate.Baseline:  baseline,
-			gate.Control:   baseline,
-			gate.Candidate: candidate,
-		},
-		samples: gate.Samples{}, conditions: gate.Conditions{},
-	}
-}
-
-// Measure takes samples of an arm.
-func (a *arms) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
-	c := a.sides[arm]
-	if a.measured%len(a.sides) == 0 {
-		for _, side := range a.sides {
-			side.Evaluator.Refresh()
-		}
-	}
-	a.measured++
-	outcome, err := c.Evaluator.Sample(ctx, c.Prepared, samples)
-	if outcome.Conditions != nil {
-		a.conditions[arm] = a.conditions[arm].Join(outcome.Conditions)
-	}
-	if err == nil && outcome.Failure == nil {
-		a.samples[arm] = append(a.samples[arm], outcome.Samples)
-	}
-	return outcome.Samples, outcome.Failure, err
-}
-
 // ComparePair compares two configurations of one kernel, interleaved with an A/A control.
 // Both have passed [objective.Evaluator.Verify].
 func ComparePair(ctx context.Context, base, candidate *devices.Configuration, p gate.Policy,
 	o gate.Options) (gate.Comparison, error) {
-	measurer := newArms(base, candidate)
 	o.Samples = samplesOf(base, o.Samples)
-	compared, err := gate.Compare(ctx, measurer, p, o)
-	return compared.WithConditions(measurer.samples, measurer.conditions), err
+	arms := gate.Arms{gate.Baseline: base.Arm(), gate.Candidate: candidate.Arm()}
+	compared, err := gate.Compare(ctx, arms, p, o)
+	return compared.WithConditions(compared.Measured, compared.Conditions), err
 }

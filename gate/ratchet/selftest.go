@@ -10,10 +10,12 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/slowdown"
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective/devices"
+	"pawl/objective/experiment"
 )
 
 // SelfTest slows a kernel by known shares of its own time, compares it with itself
@@ -93,7 +95,8 @@ func (s SelfTest) Run(ctx context.Context, b *devices.Builder) (rows []SelfTestR
 func (r *SelfTestRow) compare(ctx context.Context, base, slowed *devices.Configuration, p gate.Policy,
 	seed uint64) (string, error) {
 	began := time.Now()
-	c, err := gate.Compare(ctx, newArms(base, slowed), p, gate.Options{Seed: seed, Samples: samplesOf(base, 0)})
+	c, err := gate.Compare(ctx, gate.Arms{gate.Baseline: base.Arm(), gate.Candidate: slowed.Arm()}, p,
+		gate.Options{Seed: seed, Samples: samplesOf(base, 0)})
 	if err != nil {
 		return "", err
 	}
@@ -210,19 +213,18 @@ func (s SelfTest) calibrate(ctx context.Context, b *devices.Builder,
 // mediansInTurns measures sides in turns, in a few processes that they share, and
 // returns the median of each process by side, in milliseconds.
 func mediansInTurns(ctx context.Context, sides ...*devices.Configuration) ([][]float64, error) {
-	const processes, samples = 10, 20
+	e := experiment.Experiment{
+		AllNeeded: true, Seed: stats.FreshSeed(),
+		Arms: collect.Each(sides, func(c *devices.Configuration) experiment.Arm { return c.Arm() }),
+	}
+	rounds, err := e.Run(ctx, experiment.Fixed{Rounds: 10, Samples: 20})
+	if err != nil {
+		return nil, fmt.Errorf("calibrating the spin: %w", err)
+	}
 	times := make([][]float64, len(sides))
-	for range processes {
-		sides[0].Evaluator.Refresh()
-		for i, side := range sides {
-			outcome, err := side.Evaluator.Sample(ctx, side.Prepared, samples)
-			if err != nil {
-				return nil, err
-			}
-			if outcome.Failure != nil {
-				return nil, fmt.Errorf("calibrating the spin: %s", outcome.Failure)
-			}
-			times[i] = append(times[i], outcome.Milliseconds())
+	for _, r := range rounds {
+		for i := range sides {
+			times[i] = append(times[i], stats.Median(r.Times(i)))
 		}
 	}
 	return times, nil

@@ -53,19 +53,30 @@ type kernel struct {
 // startProcess is what a process costs before its first sample, in milliseconds.
 const startProcess = 15
 
-// measurer measures on a simulated machine that has a clock: a process takes as long
+// measurer is a simulated machine that has a clock: a process takes as long
 // as its samples do, and a little for its start.
 type measurer struct {
 	machine   *machine
-	arms      map[gate.Arm]kernel
+	arms      int // of a round
 	processes int
 	elapsed   time.Duration
 }
 
-// Measure runs a process of the arm.
-func (m *measurer) Measure(_ context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
-	k := m.arms[arm]
-	place := m.processes % len(m.arms)
+// arm is a side of a comparison on the machine.
+type arm struct {
+	*measurer
+	kernel
+	name gate.Arm
+}
+
+func (a arm) Renew() {}
+
+func (a arm) String() string { return string(a.name) }
+
+// Sample runs a process of the arm.
+func (a arm) Sample(_ context.Context, samples int) (objective.Outcome, error) {
+	m, k := a.measurer, a.kernel
+	place := m.processes % m.arms
 	m.processes++
 	times := m.machine.process(samples, k.time*(1+m.machine.fault.Trend*float64(place)))
 	total := float64(startProcess)
@@ -76,7 +87,7 @@ func (m *measurer) Measure(_ context.Context, arm gate.Arm, samples int) ([]floa
 		total += times[i]
 	}
 	m.elapsed += time.Duration(total * float64(time.Millisecond))
-	return times, nil, nil
+	return objective.Outcome{Samples: times}, nil
 }
 
 func (m *measurer) now() time.Time { return time.Unix(0, 0).Add(m.elapsed) }
@@ -89,13 +100,16 @@ const samplesEach = 20
 // has the same seed and another number.
 func together(ctx context.Context, f Fault, seed, run uint64, arms map[gate.Arm]kernel, p gate.Policy,
 	verdictOnly bool) (gate.Comparison, error) {
-	m := &measurer{machine: newMachine(f, seed, 3*p.Rounds[0]*samplesEach), arms: arms}
+	m := &measurer{machine: newMachine(f, seed, 3*p.Rounds[0]*samplesEach), arms: len(arms)}
 	if run > 0 {
 		m.machine.again(seed + run<<32)
 	}
-	_, hasBest := arms[gate.Best]
-	return gate.Compare(ctx, m, p, gate.Options{
-		Seed: seed + run<<32, Samples: samplesEach, Best: hasBest, Now: m.now, VerdictOnly: verdictOnly,
+	sides := gate.Arms{}
+	for name, k := range arms {
+		sides[name] = arm{m, k, name}
+	}
+	return gate.Compare(ctx, sides, p, gate.Options{
+		Seed: seed + run<<32, Samples: samplesEach, Now: m.now, VerdictOnly: verdictOnly,
 		Simulations: 50, // thousands of comparisons need no more each
 	})
 }

@@ -308,7 +308,7 @@ func TestRatio(t *testing.T) {
 	}
 	slow.summarise()
 	fast.summarise()
-	compare([]*Measurement{slow, fast})
+	rank([]*Measurement{slow, fast})
 	interval := slow.RatioInterval
 	if fast.Ratio != nil || math.Abs(*slow.Ratio-2) > 1e-9 || interval.Low < 1.99 || interval.High > 2.01 {
 		t.Errorf("%+v, %+v", slow, fast)

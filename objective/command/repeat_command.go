@@ -3,9 +3,9 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +13,8 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/objective"
+	"pawl/objective/experiment"
 	"pawl/objective/worker"
 )
 
@@ -41,7 +43,8 @@ type Measurement struct {
 	Codes    []int     `json:"exit_codes"`
 	Warmup   int       `json:"warmup"`
 	Warnings []string  `json:"warnings,omitempty"`
-	// Ratio is how many times as long as the fastest of several commands it takes, with its interval; nil for that one.
+	// Ratio is how many times as long as the fastest of several commands it takes, with an interval that holds for all
+	// of them together; nil for that one.
 	Ratio         *float64        `json:"ratio,omitempty"`
 	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
 
@@ -69,37 +72,94 @@ type Figures struct {
 	Outliers int `json:"outliers"`
 }
 
-// Run runs commands again and again. Every round runs each once, and begins with another than the round before, so
-// that what the machine does meanwhile happens to all. A fault says that a run failed; the measurement is that of its
-// command alone.
+// Run runs commands again and again, in rounds that run each once. A fault says that a run failed; the measurement is
+// that of its command alone.
 func (r Repeat) Run(ctx context.Context, lines ...Line) (all []*Measurement, fault *worker.Fault, err error) {
-	for _, line := range lines {
-		all = append(all, &Measurement{Command: cmp.Or(line.Name, escape.Shell(line.Line...)), Warmup: r.Warmup})
+	programs := collect.Each(lines, func(l Line) *program { return &program{repeat: r, line: l} })
+	e := experiment.Experiment{
+		Arms: collect.Each(programs, func(p *program) experiment.Arm { return p }), Seed: stats.FreshSeed(), AllNeeded: true,
 	}
-	begun := time.Now()
-	for round := -r.Warmup; round < 0 || !r.enough(round, time.Since(begun)/time.Duration(len(lines))); round++ {
-		if round == 0 {
-			begun = time.Now()
-		}
-		for i := range lines {
-			at := (i + round + r.Warmup) % len(lines)
-			m := all[at]
-			e, fault, err := r.once(ctx, lines[at])
-			if fault != nil || err != nil {
-				return []*Measurement{m}, fault, err
-			}
-			if round >= 0 {
-				m.Times, m.Codes = append(m.Times, e.Wall.Seconds()), append(m.Codes, e.Status)
-				m.users, m.systems = append(m.users, e.User.Seconds()), append(m.systems, e.System.Seconds())
-			}
-		}
+	measurement := func(l Line) *Measurement {
+		return &Measurement{Command: cmp.Or(l.Name, escape.Shell(l.Line...)), Warmup: r.Warmup}
 	}
-	for _, m := range all {
+	rounds, err := e.Run(ctx, repetition{r, len(lines)})
+	if failed, is := errors.AsType[*experiment.Failed](err); is {
+		return []*Measurement{measurement(lines[failed.Arm])}, programs[failed.Arm].fault, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, line := range lines {
+		m := measurement(line)
+		for _, round := range rounds[r.Warmup:] {
+			o := round.Sample(i).Outcome
+			m.Times, m.Codes = append(m.Times, o.Samples[0]/1e3), append(m.Codes, 0)
+			m.users, m.systems = append(m.users, o.Measured["user"]), append(m.systems, o.Measured["system"])
+		}
 		m.User, m.System = stats.Mean(m.users), stats.Mean(m.systems)
 		m.summarise()
+		all = append(all, m)
 	}
-	compare(all)
+	rank(all)
 	return all, nil, nil
+}
+
+// rank compares all commands with the fastest, round by round.
+func rank(all []*Measurement) {
+	ranking := experiment.Rank(collect.Each(all, func(m *Measurement) [][]float64 {
+		return collect.Each(m.Times, func(t float64) []float64 { return []float64{t} })
+	}))
+	for i, m := range all {
+		if i != ranking.Fastest {
+			m.Ratio, m.RatioInterval = &ranking.Leads[i].Ratio, &ranking.Leads[i].Interval
+		}
+	}
+}
+
+// program is a command as an arm: each sample is a process.
+type program struct {
+	repeat Repeat
+	line   Line
+	fault  *worker.Fault
+}
+
+// Renew has nothing to renew.
+func (p *program) Renew() {}
+
+func (p *program) String() string { return cmp.Or(p.line.Name, escape.Shell(p.line.Line...)) }
+
+// Sample runs the command once.
+func (p *program) Sample(ctx context.Context, _ int) (o objective.Outcome, err error) {
+	e, fault, err := p.repeat.once(ctx, p.line)
+	if p.fault = fault; fault != nil {
+		o.Failure = &objective.Failure{Stage: objective.Bench, Reason: string(fault.Kind), Detail: fault.Explanation()}
+		return o, err
+	}
+	o.Samples = []float64{1e3 * e.Wall.Seconds()}
+	o.Measured = map[string]float64{"user": e.User.Seconds(), "system": e.System.Seconds()}
+	return o, err
+}
+
+// repetition is the rule: rounds that warm up, and then as many as are enough.
+type repetition struct {
+	Repeat
+	commands int
+}
+
+// Next counts the rounds after the warm-up, and the time that a command took of them.
+func (r repetition) Next(rounds []experiment.Round) (plan experiment.Plan, err error) {
+	counted := len(rounds) - r.Warmup
+	if counted < 0 {
+		return experiment.Plan{Samples: 1}, nil
+	}
+	spent := time.Duration(0)
+	for _, round := range rounds[r.Warmup:] {
+		spent += round.Took
+	}
+	if r.enough(counted, spent/time.Duration(r.commands)) {
+		return plan, nil
+	}
+	return experiment.Plan{Samples: 1, Round: counted}, nil
 }
 
 // once prepares and runs a command; one that exits with a status is a fault.
@@ -118,26 +178,14 @@ func (r Repeat) once(ctx context.Context, line Line) (e Execution, fault *worker
 	return e, fault, err
 }
 
-// compare holds all commands against the fastest, round by round.
-func compare(all []*Measurement) {
-	fastest := slices.MinFunc(all, func(a, b *Measurement) int { return cmp.Compare(a.Median, b.Median) })
-	rounds := func(m *Measurement) (one [][]float64) {
-		return collect.Each(m.Times, func(t float64) []float64 { return []float64{t} })
-	}
-	for _, m := range all {
-		if m != fastest {
-			m.Ratio = new(stats.Speedup(rounds(m), rounds(fastest)))
-			m.RatioInterval = new(stats.SpeedupInterval(rounds(m), rounds(fastest), 0.95))
-		}
-	}
-}
-
-// enough reports whether so many runs in so much time will do.
-func (r Repeat) enough(runs int, spent time.Duration) bool {
+// enough reports whether so many runs, in so much time for a command, will do. Many commands take more rounds for the
+// intervals of all of them.
+func (r repetition) enough(runs int, spent time.Duration) bool {
 	if r.Runs > 0 {
 		return runs >= r.Runs
 	}
-	return runs >= mostRuns || runs >= fewestRuns && spent >= enoughTime
+	fewest := max(fewestRuns, experiment.RoundsToRank(r.commands))
+	return runs >= mostRuns || runs >= fewest && spent >= enoughTime
 }
 
 // summarise computes what the times say.

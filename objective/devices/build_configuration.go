@@ -6,6 +6,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/experiment"
 	"pawl/objective/worker"
 )
 
@@ -13,6 +14,16 @@ import (
 type Configuration struct {
 	*Bench
 	Prepared objective.Prepared
+}
+
+// Arm is the configuration as an arm of an experiment, which is compared with others.
+func (c *Configuration) Arm() experiment.Arm {
+	return experiment.Point{Sampler: c.Evaluator, Prepared: c.Prepared}
+}
+
+// ArmAlone is the same for a figure that stands alone: the device rests between its samples.
+func (c *Configuration) ArmAlone() experiment.Arm {
+	return experiment.Point{Sampler: experiment.Alone{Evaluator: c.Evaluator}, Prepared: c.Prepared}
 }
 
 // Work is what a launch does, where the samples are its times: nothing follows from another

@@ -2,6 +2,7 @@ package devices
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/check"
+	"pawl/objective/experiment"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -73,21 +75,25 @@ func MeasurePoint(ctx context.Context, c *Configuration, rounds, samples int, ki
 		Kernel: c.Kernel.Name, Workload: c.Workload.Name, Point: c.Prepared.Point,
 		Environment: c.Backend.Facts().Environment, Measured: time.Now().UTC(),
 	}
-	prepared := c.Prepared
-	prepared.Kinds = kinds
-	failure, err := c.Evaluator.Verify(ctx, prepared)
-	for round := 0; round < rounds && failure == nil && err == nil; round++ {
-		var outcome objective.Outcome
-		c.Evaluator.Refresh()
-		outcome, err = c.Evaluator.SampleAlone(ctx, prepared, samples)
-		failure, m.Evidence = outcome.Failure, m.Evidence.Join(outcome.Evidence)
-		m.Rounds = append(m.Rounds, outcome.Samples)
-		m.addKinds(outcome.Kinds)
-		m.Batch, m.Binary = outcome.Batch, outcome.Binary
-		m.Conditions = m.Conditions.Join(outcome.Conditions)
-	}
+	sampled := Configuration{c.Bench, c.Prepared}
+	sampled.Prepared.Kinds = kinds
+	failure, err := c.Evaluator.Verify(ctx, sampled.Prepared)
 	if err != nil || failure != nil {
 		return m, failure, err
+	}
+	e := experiment.Experiment{Arms: []experiment.Arm{sampled.ArmAlone()}, AllNeeded: true}
+	measured, err := e.Run(ctx, experiment.Fixed{Rounds: rounds, Samples: samples})
+	for _, r := range measured {
+		o := r.Samples[0].Outcome
+		m.Rounds, m.Batch, m.Binary = append(m.Rounds, o.Samples), o.Batch, o.Binary
+		m.addKinds(o.Kinds)
+		m.Evidence, m.Conditions = m.Evidence.Join(o.Evidence), m.Conditions.Join(o.Conditions)
+	}
+	if failed, is := errors.AsType[*experiment.Failed](err); is {
+		return m, failed.Failure, nil
+	}
+	if err != nil {
+		return m, nil, err
 	}
 	m.Resources = c.Prepared.Binary.Resources
 	flops, bytes, err := c.Work()

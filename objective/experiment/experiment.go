@@ -21,6 +21,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/objective"
 )
@@ -69,15 +70,14 @@ type Round struct {
 	Took    time.Duration
 }
 
-// Times returns the samples of an arm, nil where it gave none.
-func (r Round) Times(arm int) []float64 {
-	for _, s := range r.Samples {
-		if s.Arm == arm {
-			return s.Outcome.Samples
-		}
-	}
-	return nil
+// Sample returns what an arm gave, the zero value where it took no part.
+func (r Round) Sample(arm int) Sample {
+	found, _ := collect.First(r.Samples, func(s Sample) bool { return s.Arm == arm })
+	return found
 }
+
+// Times returns the samples of an arm, nil where it gave none.
+func (r Round) Times(arm int) []float64 { return r.Sample(arm).Outcome.Samples }
 
 // Order returns the arms in the order in which they were measured.
 func (r Round) Order() (arms []int) {
@@ -116,7 +116,7 @@ type Failed struct {
 	name    string
 }
 
-func (f *Failed) Error() string { return fmt.Sprintf("the %s itself fails: %s", f.name, f.Failure) }
+func (f *Failed) Error() string { return fmt.Sprintf("%s itself fails: %s", f.name, f.Failure) }
 
 // patience is how many rounds may be lost to a throttled device. One that throttles more often than that always does.
 const patience = 10
@@ -154,7 +154,7 @@ func (e *Experiment) Run(ctx context.Context, rule Rule) (rounds []Round, err er
 func (e *Experiment) round(ctx context.Context, plan Plan,
 	failed map[int]bool) (r Round, throttled *Failed, err error) {
 	began := e.now()
-	for _, arm := range e.order(plan.Round) {
+	for _, arm := range e.Order(plan.Round) {
 		if failed[arm] || plan.Arms != nil && !slices.Contains(plan.Arms, arm) {
 			continue
 		}
@@ -188,8 +188,8 @@ func (e *Experiment) round(ctx context.Context, plan Plan,
 	return r, nil, nil
 }
 
-// order returns the arms in the order of a round.
-func (e *Experiment) order(round int) []int {
+// Order returns the arms in the order of a round, whoever takes part.
+func (e *Experiment) Order(round int) []int {
 	designed := len(e.Arms) - e.Guests
 	order := stats.NewOrders(designed, e.Seed, e.Stream).Round(round)
 	const places = 0x706c61636573

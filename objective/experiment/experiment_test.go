@@ -156,7 +156,7 @@ func TestAnArmThatFailsIsOut(t *testing.T) {
 	e.AllNeeded = true
 	rounds, err := e.Run(t.Context(), Fixed{Rounds: 4, Samples: 1})
 	failed, is := errors.AsType[*Failed](err)
-	if !is || failed.Arm != 1 || len(rounds) != 1 || err.Error() != "the b itself fails: fuzz: wrong" {
+	if !is || failed.Arm != 1 || len(rounds) != 1 || err.Error() != "b itself fails: fuzz: wrong" {
 		t.Errorf("%d rounds, %v", len(rounds), err)
 	}
 	// Nobody is left.

@@ -7,6 +7,7 @@ import (
 	"pawl/internal/collect"
 	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/objective/experiment"
 )
 
 // Side is one of those that were measured. Times are milliseconds.
@@ -23,14 +24,8 @@ type Side struct {
 	Interval     stats.Interval `json:"interval,omitzero"`
 	// Speedup is how many times as fast as this side our best point is, nil for that point
 	// itself and where there are no times.
-	Speedup *Speedup    `json:"speedup,omitempty"`
-	Rounds  [][]float64 `json:"rounds,omitempty"`
-}
-
-// Speedup is a ratio of times with its interval.
-type Speedup struct {
-	Ratio    float64        `json:"ratio"`
-	Interval stats.Interval `json:"interval"`
+	Speedup *experiment.Lead `json:"speedup,omitempty"`
+	Rounds  [][]float64      `json:"rounds,omitempty"`
 }
 
 // Verdict says who wins against our best, where the whole interval agrees.
@@ -91,20 +86,25 @@ func (s *Side) summarise() {
 // measured close together.
 func (r *Result) compare() {
 	r.Best = -1
+	var measured, ours []int // of the sides, and which of those measured are ours
+	var times [][][]float64
 	for i, s := range r.Sides {
-		if s.Ours && len(s.Rounds) > 0 && (r.Best < 0 || s.Milliseconds < r.Sides[r.Best].Milliseconds) {
-			r.Best = i
-		}
-	}
-	if r.Best < 0 {
-		return
-	}
-	best := r.Sides[r.Best].Rounds
-	for i := range r.Sides {
-		s := &r.Sides[i]
-		if i == r.Best || len(s.Rounds) == 0 {
+		if len(s.Rounds) == 0 {
 			continue
 		}
-		s.Speedup = &Speedup{stats.Speedup(s.Rounds, best), stats.SpeedupInterval(s.Rounds, best, 0.95)}
+		if s.Ours {
+			ours = append(ours, len(measured))
+		}
+		measured, times = append(measured, i), append(times, s.Rounds)
+	}
+	if len(ours) == 0 {
+		return
+	}
+	ranking := experiment.Rank(times, ours...)
+	r.Best = measured[ranking.Fastest]
+	for i, side := range measured {
+		if side != r.Best {
+			r.Sides[side].Speedup = &ranking.Leads[i]
+		}
 	}
 }

@@ -24,14 +24,15 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/process"
-	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
 	"pawl/objective"
 	"pawl/objective/check"
 	"pawl/objective/devices"
+	"pawl/objective/experiment"
 	"pawl/objective/worker"
 )
 
@@ -102,13 +103,8 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (*Result, error) {
 	if err := r.openRivals(ctx); err != nil {
 		return nil, err
 	}
-	for round := range o.Rounds {
-		if o.Observe != nil {
-			o.Observe(round, o.Rounds)
-		}
-		if err := r.round(ctx, round); err != nil {
-			return nil, err
-		}
+	if err := r.measure(ctx); err != nil {
+		return nil, err
 	}
 	if err := r.checkRivals(ctx); err != nil {
 		return nil, err
@@ -203,35 +199,50 @@ func (r *race) kernelFolder() (string, error) {
 	return r.Kernel.Materialise(filepath.Join(r.builder.Cache, "kernels"))
 }
 
-// round measures every side once, in an order of its own.
-func (r *race) round(ctx context.Context, round int) error {
-	for _, i := range stats.NewOrders(len(r.sides), r.Seed, 0).Round(round) {
-		s := r.sides[i]
-		if s.Missing != "" {
-			continue
+// measure measures all sides that are there. One that fails on the way has no times.
+func (r *race) measure(ctx context.Context) error {
+	present := collect.Where(r.sides, func(s *side) bool { return s.Missing == "" })
+	e := experiment.Experiment{Seed: r.Seed}
+	for _, s := range present {
+		if s.rival != nil {
+			e.Arms = append(e.Arms, rivalArm{r, s})
+		} else {
+			e.Arms = append(e.Arms, s.ours.ArmAlone())
 		}
-		samples, err := r.sample(ctx, s)
-		if err != nil {
-			return err
+	}
+	rounds, err := e.Run(ctx, experiment.Fixed{Rounds: r.Rounds, Samples: r.Samples, Observe: r.Observe})
+	for i, s := range present {
+		for _, round := range rounds {
+			if f := round.Sample(i).Outcome.Failure; f != nil && s.rival == nil {
+				s.out(f.String())
+			}
 		}
 		if s.Missing == "" {
-			s.Rounds = append(s.Rounds, samples)
+			s.Rounds = experiment.Times(rounds, i)
 		}
 	}
-	return nil
+	return err
 }
 
-func (r *race) sample(ctx context.Context, s *side) ([]float64, error) {
-	if s.rival != nil {
-		answer, err := ask(ctx, s.rival, r.request, r.Patience)
-		return answer.Samples, s.leave(err)
+// rivalArm is a rival as an arm: a process that answers with times of its own.
+type rivalArm struct {
+	*race
+	side *side
+}
+
+// Renew leaves the rival's process as it is: what it has prepared is its own.
+func (rivalArm) Renew() {}
+
+func (a rivalArm) String() string { return a.side.Name }
+
+// Sample asks the rival. One that cannot answer is missing from then on.
+func (a rivalArm) Sample(ctx context.Context, _ int) (o objective.Outcome, err error) {
+	answer, err := ask(ctx, a.side.rival, a.request, a.Patience)
+	if err = a.side.leave(err); a.side.Missing != "" {
+		o.Failure = objective.Failed(objective.Bench, "missing", "%s", a.side.Missing)
 	}
-	s.ours.Evaluator.Refresh()
-	outcome, err := s.ours.Evaluator.SampleAlone(ctx, s.ours.Prepared, r.Samples)
-	if err == nil && outcome.Failure != nil {
-		s.out(outcome.Failure.String())
-	}
-	return outcome.Samples, err
+	o.Samples = answer.Samples
+	return o, err
 }
 
 // result sums up.

@@ -149,7 +149,7 @@ func race6(t *testing.T, folder string, patience time.Duration) *Result {
 		t.Fatal(err)
 	}
 	r, err := Run(t.Context(), b,
-		Options{Kernel: k, Points: []Point{{Name: "default"}}, Rounds: 6, Samples: 3, Patience: patience})
+		Options{Kernel: k, Points: []Point{{Name: "default"}}, Rounds: 10, Samples: 3, Patience: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ double weight(double mass, float scale);
 			t.Fatal(err)
 		}
 	}
-	if r := race6(t, folder, time.Minute); len(r.Sides) != 2 || r.Sides[1].Missing != "" || len(r.Sides[1].Rounds) != 6 {
+	if r := race6(t, folder, time.Minute); len(r.Sides) != 2 || r.Sides[1].Missing != "" || len(r.Sides[1].Rounds) != 10 {
 		t.Errorf("%+v", r.Sides)
 	}
 }
@@ -244,7 +244,7 @@ func TestRivals(t *testing.T) {
 	kinds := []string{"good", "fast", "limit", "wrong", "fades", "silent", "dies", "lacks", "talks", "lies", "short",
 		"absent"}
 	r := run(t, time.Minute, kinds...)
-	if len(r.Sides) != 1+len(kinds) || r.Best != 0 || len(r.Sides[0].Rounds) != 6 || r.Sides[0].Milliseconds <= 0 {
+	if len(r.Sides) != 1+len(kinds) || r.Best != 0 || len(r.Sides[0].Rounds) != 10 || r.Sides[0].Milliseconds <= 0 {
 		t.Fatalf("%d sides, best %d: %+v", len(r.Sides), r.Best, r.Sides[0])
 	}
 	missing := map[string]string{
@@ -287,8 +287,8 @@ func TestCompare(t *testing.T) {
 		return all
 	}
 	r := &Result{Sides: []Side{
-		{Name: "a", Ours: true, Rounds: rounds(2, 6)}, {Name: "b", Ours: true, Rounds: rounds(1, 6)},
-		{Name: "limit", Limit: true, Rounds: rounds(0.5, 6)}, {Name: "equal", Rounds: rounds(1, 6)},
+		{Name: "a", Ours: true, Rounds: rounds(2, 10)}, {Name: "b", Ours: true, Rounds: rounds(1, 10)},
+		{Name: "limit", Limit: true, Rounds: rounds(0.5, 10)}, {Name: "equal", Rounds: rounds(1, 10)},
 		{Name: "gone", Missing: "why"},
 	}}
 	for i := range r.Sides {
