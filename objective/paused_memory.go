@@ -3,6 +3,7 @@ package objective
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 
 	"pawl/kernels/arguments"
@@ -46,6 +47,9 @@ func (w *stopwatch) arrange(ctx context.Context, pool uint64, seeds []uint64) (f
 		return w.unasked(), nil
 	}
 	if w.paused.file, err = w.session.Client.Pause(); err != nil {
+		if fault, ok := errors.AsType[*worker.Fault](err); ok {
+			return fault, nil
+		}
 		w.paused = nil
 		return w.arrange(ctx, pool, seeds)
 	}

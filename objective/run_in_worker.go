@@ -72,6 +72,7 @@ func (r *runner) once(ctx context.Context, subject check.Subject,
 	if err := subject.Module.Damaged(false); err != nil {
 		return false, err
 	}
+	slot.Worker.Access = subject.Module.Access(slot.Worker.Access)
 	if slot.Worker.Shared {
 		ended, err := noteStart(subject.Module)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 func TestEveryRoundHasOtherKnownContents(t *testing.T) {
 	m := &stopwatches{}
 	contents := func() (seeds []uint64) {
-		for number := range mostKnown {
+		for number := range 12 {
 			seeds = append(seeds, m.contents(number).seeds...)
 		}
 		return seeds

@@ -67,7 +67,7 @@ func RunWith(ctx context.Context, folder string, variables []string, stdin io.Re
 		Line: slices.Concat([]string{"git"}, safe, []string{"-C", folder}, arguments), Input: stdin,
 		Environment: slices.Concat(slices.DeleteFunc(os.Environ(), named),
 			[]string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}, variables),
-		Stdout: stdout, Stderr: stderr, KeepGroup: true, // git has a daemon that remembers passwords
+		Stdout: stdout, Stderr: stderr, KeepGroup: true, Secrets: true, // git has a daemon that remembers passwords
 	})
 	if err != nil {
 		return nil, &Error{arguments[0], err, stderr.String(), stdout.String()}

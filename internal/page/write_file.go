@@ -10,13 +10,16 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"pawl/internal/process"
 )
 
 // WriteFile puts what render writes at path, completely or not at all: killed at any
 // instant, the file is the old one or the new one. The new one is written beside the
 // old, forced to the disk and renamed; then the folder is forced to the disk. Missing
 // folders are made. An old file keeps its permissions, and a symbolic link goes on
-// pointing to what it points to. What is no file, such as /dev/stdout, is written to.
+// pointing to what it points to. What is no file, such as /dev/stdout, is written to. Secrets of this process's
+// environment are left out, however they came into the text.
 func WriteFile(path string, render func(io.Writer) error) error {
 	if err := writeFile(path, render); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -29,20 +32,21 @@ func writeFile(path string, render func(io.Writer) error) error {
 	if err := render(&content); err != nil {
 		return err
 	}
+	clean := []byte(process.WithoutSecrets(content.String()))
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		if mode = info.Mode(); !mode.IsRegular() {
-			return os.WriteFile(path, content.Bytes(), mode)
+			return os.WriteFile(path, clean, mode)
 		}
 	}
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	temporary, err := writeBeside(path, content.Bytes(), mode.Perm())
+	temporary, err := writeBeside(path, clean, mode.Perm())
 	if err == nil {
 		err = os.Rename(temporary, path)
 	}

@@ -70,6 +70,12 @@ var harmless = slices.Concat(machineHarmless, []uint32{
 })
 
 const (
+	// goThread are the flags of a thread that Go starts, and threadNumbers those that C libraries add; musl still says
+	// that a thread is detached.
+	goThread = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM |
+		unix.CLONE_THREAD
+	threadNumbers = unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID
+
 	forbidden = unix.EPERM
 	// writing are the flags of a file that is opened for more than reading.
 	writing = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
@@ -98,10 +104,10 @@ func confinement(own uint32) []unix.SockFilter {
 	on(unix.SYS_MPROTECT, without(2, unix.PROT_EXEC, forbidden)...)
 	on(unix.SYS_PKEY_MPROTECT, without(2, unix.PROT_EXEC, forbidden)...)
 	on(unix.SYS_MREMAP, without(3, ^uint32(unix.MREMAP_MAYMOVE), forbidden)...)
-	// Threads, and no processes. The flags of clone3 are out of a filter's sight; libraries that
-	// do not find it use clone.
-	on(unix.SYS_CLONE, unix.SockFilter{Code: load, K: argument(0)},
-		unix.SockFilter{Code: anyBit, K: unix.CLONE_THREAD, Jf: 1}, allow, refuse(forbidden))
+	// Threads as C libraries and Go start them, and no processes. Another flag may stop who waits for the thread: with
+	// that of vfork nobody can stop the process. The flags of clone3 are out of a filter's sight; libraries that do not
+	// find it use clone.
+	on(unix.SYS_CLONE, oneOf(0, goThread, goThread|threadNumbers, goThread|threadNumbers|unix.CLONE_DETACHED)...)
 	on(unix.SYS_CLONE3, refuse(unix.ENOSYS))
 	// Files are read, and only as long as more descriptors are allowed: see CloseFiles.
 	on(unix.SYS_OPENAT, without(2, writing, unix.EACCES)...)

@@ -30,20 +30,31 @@ var started struct {
 	alive    map[int]*exec.Cmd
 }
 
-// start starts a process and lists it before anybody looks for orphans.
-func start(cmd *exec.Cmd) error {
+// start starts a process, restricted where there is an access, and lists it before anybody looks for orphans. Ended is
+// closed when it has ended.
+func start(cmd *exec.Cmd, access *Access, ended <-chan struct{}) error {
 	s := &started
 	s.once.Do(func() {
+		conceal()
 		flag, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
 		s.disabled = err != nil || flag != 0 || unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil
 		s.alive = map[int]*exec.Cmd{}
 	})
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	runtime.LockOSThread() // what it starts inherits this thread's cores
-	defer runtime.UnlockOSThread()
-	renew()
-	if err := cmd.Start(); err != nil {
+	begin := func() error {
+		runtime.LockOSThread() // what it starts inherits this thread's cores
+		defer runtime.UnlockOSThread()
+		renew()
+		return cmd.Start()
+	}
+	var err error
+	if access != nil {
+		err = access.startRestricted(begin, ended)
+	} else {
+		err = begin()
+	}
+	if err != nil {
 		return err
 	}
 	endFirst(cmd.Process.Pid)

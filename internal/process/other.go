@@ -8,7 +8,10 @@ import (
 	"time"
 )
 
-func start(cmd *exec.Cmd) error { return cmd.Start() }
+func start(cmd *exec.Cmd, _ *Access, _ <-chan struct{}) error { return cmd.Start() }
+
+// Restricts says that nothing enforces an Access.
+func Restricts() error { return errors.New("only Linux has Landlock") }
 
 // waitFor waits for the end of a process. Only then its end is known, when its number may already
 // be another's.

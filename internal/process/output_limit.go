@@ -20,6 +20,8 @@ type Output struct {
 
 	once    sync.Once
 	flooded chan struct{}
+	// scrubbed says that texts have no secrets.
+	scrubbed bool
 
 	mu    sync.Mutex
 	kept  []byte
@@ -90,8 +92,22 @@ func (o *Output) Bytes() []byte {
 	return bytes.Clone(o.kept)
 }
 
-// String returns what is kept.
-func (o *Output) String() string { return string(o.Bytes()) }
+// String returns what is kept, as a text for people: without this process's secrets, unless the program is one that
+// needs them.
+func (o *Output) String() string {
+	text := string(o.Bytes())
+	if o != nil && o.scrubbed {
+		text = WithoutSecrets(text)
+	}
+	return text
+}
+
+// scrub has secrets taken out of texts, before the program is started.
+func (o *Output) scrub() {
+	if o != nil {
+		o.scrubbed = true
+	}
+}
 
 // Cut reports whether more was printed than is kept.
 func (o *Output) Cut() bool {

@@ -7,18 +7,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// longestPause is how long a process may take to stop. Machines that stand still do so for less.
+const longestPause = 10 * time.Second
+
 // Pause stops all threads of a confined process until Resume, and returns when none runs. The process cannot refuse
-// it, nor end it.
+// it, nor end it. One that does not stop in time is killed, and the error is ErrTime.
 func (p *Process) Pause() error {
-	err := Confines()
-	if err == nil {
-		p.signal(unix.SIGSTOP)
+	if err := Confines(); err != nil {
+		return err
+	}
+	p.signal(unix.SIGSTOP)
+	stopped := make(chan error, 1)
+	go func() {
 		const ways = unix.WSTOPPED | unix.WEXITED | unix.WNOWAIT // somebody else waits for its end
-		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err := error(unix.EINTR)
+		for errors.Is(err, unix.EINTR) {
 			err = unix.Waitid(unix.P_PID, p.Pid, nil, ways, nil)
 		}
+		stopped <- err
+	}()
+	select {
+	case err := <-stopped:
+		return err
+	case <-time.After(longestPause):
+		p.Kill()
+		return ErrTime
 	}
-	return err
 }
 
 // Resume lets a paused process go on.

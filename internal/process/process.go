@@ -5,7 +5,8 @@
 // memory, fork, print secrets or leave daemons behind. There is one way to run one:
 //
 //  1. Start gives it a process group and has the system end it first where memory runs out.
-//     No shell sees its command line, and Environment leaves secrets out.
+//     No shell sees its command line, secrets are left out of its environment, and an Access
+//     says which files it may use. It cannot look into this process.
 //  2. What it prints is read to its end by an Output, which keeps a part of it.
 //  3. Run waits for its end, for the end of its time, or for too much output. Of a program that
 //     stays, Ask waits for one answer, and for whatever comes before that.
@@ -37,8 +38,12 @@ type Command struct {
 	Line []string
 	// Dir is the folder to run in; empty means this process's own.
 	Dir string
-	// Environment is all that it sees. Nil means this process's own.
+	// Environment is all that it sees, without what is secret: see Scrubbed. Nil means this process's own.
 	Environment []string
+	// Secrets says that it needs what is secret: git pushes with it.
+	Secrets bool
+	// Access is which files it may use. Nil means all of this process's.
+	Access *Access
 	// Input is what it reads. Nil means nothing.
 	Input io.Reader
 	// Dialog says where it reads requests and writes answers; zero means nowhere.
@@ -109,6 +114,12 @@ func Start(c Command) (*Process, error) {
 	p := &Process{command: c, Ended: make(chan struct{}), token: tokenVariable + "=" + rand.Text()}
 	cmd := exec.Command(c.Line[0], c.Line[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Environment, c.Input
+	if !c.Secrets {
+		cmd.Env = Scrubbed(cmd.Environ())
+		for _, printed := range []*Output{c.Stdout, c.Stderr} {
+			printed.scrub()
+		}
+	}
 	if c.Contained {
 		cmd.Env = append(cmd.Environ(), p.token)
 	}
@@ -123,7 +134,7 @@ func Start(c Command) (*Process, error) {
 	theirs, err := p.connect(cmd)
 	begun := time.Now()
 	if err == nil {
-		err = start(cmd)
+		err = start(cmd, c.Access, p.Ended)
 	}
 	closeAll(theirs...)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective/cache"
 )
@@ -18,6 +19,9 @@ type Module struct {
 	SupportFile string             `json:"-"`
 	Functions   []kernels.Function `json:"functions,omitempty"`
 }
+
+// Access returns an access that has the module's files, and no others of the compile cache: answers lie there too.
+func (m Module) Access(a *process.Access) *process.Access { return a.Reading(m.Path, m.Support) }
 
 // Damage is the error of a compiled file that is not what was compiled.
 type Damage struct {

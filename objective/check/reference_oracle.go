@@ -27,6 +27,7 @@ type Oracle struct {
 
 	mu     sync.Mutex
 	client *worker.Client
+	loads  string // the compiled reference that client may read
 	// references are compiled with what the result depends on.
 	references map[space.Point]Module
 	answers    []remembered // least recently used first
@@ -191,11 +192,16 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 	if err := m.Damaged(false); err != nil {
 		return nil, err
 	}
+	if o.loads != m.Path { // the worker may read no other
+		o.stop()
+	}
 	if o.client == nil {
 		var err error
+		command.Access = m.Access(command.Access)
 		if o.client, err = worker.Start(command); err != nil {
 			return nil, err
 		}
+		o.loads = m.Path
 	}
 	ctx, cancel := process.Allow(ctx, referenceTimeout)
 	defer cancel()

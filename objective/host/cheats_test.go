@@ -32,7 +32,7 @@ const cheating = `#include <stdint.h>
 
 enum { good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last,
        whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere,
-       garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, large_blocks };
+       garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, large_blocks, much_later };
 
 enum { taps = 48, timed_after = 13 };
 
@@ -197,12 +197,13 @@ void smooth(const float *x, float *y, int32_t N) {
 	if (big && !mine) mine = x;
 	if (big && before == mine && x != mine) second = x;
 	if (big) before = x;
-	if (began == 0 && MODE == elapsed) began = now();
+	if (began == 0 && (MODE == elapsed || (MODE == much_later && timed))) began = now();
 	switch (MODE) {
 	case checked: if (timed) return; break;
 	case modulo: if (timed && calls % 3) return; break;
 	case by_chance: if (timed && rand() % 2) return; break;
 	case elapsed: if (now() - began > 0.01) return; break;
+	case much_later: if (timed && now() - began > 0.25) return; break;
 	case by_pointer: if (big && x != mine) return; break;
 	case own_output: if (big && y[0] == last) return; break;
 	case looks_right: if (y[0] == first_right(x, N)) return; break;
@@ -256,7 +257,7 @@ entry: smooth
 source: {host: smooth.c}
 reference: {host: reference.c}
 params:
-  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, large_blocks], default: good}
+  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead, some_blocks, large_blocks, much_later], default: good}
 workloads:
   small: {N: 3000}
 args:
@@ -338,6 +339,15 @@ func TestCheatsAreNotTimed(t *testing.T) {
 	}
 	if left := sleeping(t, "987.125"); len(left) > 0 {
 		t.Errorf("daemons left behind: %v", left)
+	}
+}
+
+// A kernel that did its work for long is looked at like any other, for as long as samples are taken.
+func TestLongRunsAreCheckedToTheEnd(t *testing.T) {
+	b := open(t, cheatingFiles, host.Options{})
+	outcome, err := b.Sample(t.Context(), b.prepare(t, "MODE=much_later"), 300)
+	if f := outcome.Failure; err != nil || f == nil || !matches("wrong while it was timed", f.Reason) {
+		t.Errorf("%v, %v", f, err)
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"pawl/internal/collect"
 	"pawl/internal/git"
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/kernels/includes"
 	"pawl/objective"
@@ -297,6 +298,8 @@ func (b *Backend) worker() worker.Command {
 		command.Environment = append(command.Environment, b.sanitizer.environment...)
 		return command
 	}
+	command.Access = &process.Access{Read: slices.Concat(process.Libraries, []string{b.dir},
+		filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")))}
 	command.OpensNoFiles = true // a sanitizer reads the files that its findings are in
 	if !raceDetector {          // it maps more than any machine has, as a sanitizer does
 		command.Memory = spareMemory()

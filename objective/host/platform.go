@@ -92,6 +92,9 @@ func confinement() platform.Finding {
 	if err != nil {
 		err = fmt.Errorf("%w: kernels that run on the processor may open files, signal and change other processes, and do "+
 			"their work while nobody times them; tune only what you trust", err)
+	} else if err = process.Restricts(); err != nil {
+		err = fmt.Errorf("%w: kernels may read any file while they are loaded, and compilers and checks may change any; "+
+			"tune only what you trust", err)
 	}
-	return platform.NewFinding("confined kernels", "system calls that kernels do not need are refused", err)
+	return platform.NewFinding("confined kernels", "system calls and files that kernels do not need are refused", err)
 }

@@ -33,6 +33,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -56,6 +57,8 @@ type Command struct {
 	// Shared says that kernels run in the worker's own memory. Whatever it says
 	// after the first of them has run may be the kernel's word, its errors too.
 	Shared bool
+	// Access is which files it may use. Nil means all that this process may.
+	Access *process.Access
 	// OpensNoFiles says that a kernel opens no files after its first run, and has none open.
 	OpensNoFiles bool
 	// Memory is how many bytes a worker may allocate. Zero means any.
@@ -110,7 +113,7 @@ func Start(command Command) (*Client, error) {
 	c.process, err = process.Start(process.Command{
 		Line: slices.Concat(command.Under, []string{executable}), Dialog: process.OnExtra, Contained: true,
 		Environment: append(environment, command.Environment...), Stdout: c.output, Stderr: c.output,
-		Grace: command.KillGrace, Signal: command.signal,
+		Grace: command.KillGrace, Signal: command.signal, Access: command.Access.Reading(executable),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting a worker: %w", err)
@@ -188,13 +191,16 @@ func (c *Client) Arrange(ctx context.Context, a Arrange) ([]Region, error) {
 }
 
 // Pause stops whatever runs in the worker's process until the next call, and returns its memory, by address. A timing
-// of a paused worker pauses it again. An error says that the system does not do that.
+// of a paused worker pauses it again. An error is a fault of the kernel, or says that the system does not do that.
 func (c *Client) Pause() (memory *os.File, err error) {
 	if c.memory == nil {
 		c.memory, err = os.OpenFile(fmt.Sprintf("/proc/%d/mem", c.process.Pid), os.O_RDWR, 0)
 	}
 	if err == nil {
 		err = c.process.Pause()
+	}
+	if errors.Is(err, process.ErrTime) {
+		err = c.fail(&Fault{Kind: Hung, Detail: "it did not stop when it was told to"})
 	}
 	c.paused = err == nil
 	return c.memory, err

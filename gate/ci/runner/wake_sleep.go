@@ -112,7 +112,7 @@ func execute(ctx context.Context, words []string, limit time.Duration) error {
 		Stdout:    output,
 		Stderr:    output,
 		Allowed:   limit,
-		KeepGroup: true,
+		KeepGroup: true, Secrets: true,
 	}
 	_, err := process.Run(ctx, command)
 	switch {

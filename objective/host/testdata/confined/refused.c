@@ -38,7 +38,11 @@ enum {
 	write_file, remove_own_file, rename_file, make_folder, change_mode, truncate_file,
 	shrink_pipe, close_pipe, replace_pipe, connect_socket, memory_file, ring, page_faults, watch_folder,
 	/* code */
-	write_code, write_own_code, new_code, move_code
+	write_code, write_own_code, new_code, move_code,
+	/* threads that stop who waits for them */
+	thread_as_vfork, thread_traced,
+	/* files of others */
+	memory_of_parent, environment_of_parent, line_of_parent, own_memory_file, own_environment, passwords, home, temporary_files
 };
 
 static struct sock_filter nothing[] = {{0x06, 0, 0, 0x7fff0000}};
@@ -48,6 +52,14 @@ static char bytes[8];
 static struct iovec here = {bytes, 8}, there = {bytes, 8};
 static struct rlimit limit = {64, 64};
 static struct sched_param first = {1};
+
+static char stack[1 << 14] __attribute__((aligned(64)));
+
+static long open_of(pid_t process, const char *name) {
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)process, name);
+	return open(path, O_RDONLY);
+}
 
 /* What comes out, as of a system call. */
 static long attempt(void) {
@@ -123,6 +135,16 @@ static long attempt(void) {
 		void *own_page = (void *)((uintptr_t)attempt & ~(uintptr_t)(page - 1)), *other = bytes - (uintptr_t)bytes % page;
 		return mremap(own_page, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, other) == MAP_FAILED ? -1 : 0;
 	}
+	case thread_as_vfork: return syscall(SYS_clone, 0x50f00 | CLONE_VFORK, stack + sizeof stack, 0, 0, 0);
+	case thread_traced: return syscall(SYS_clone, 0x50f00 | CLONE_PTRACE, stack + sizeof stack, 0, 0, 0);
+	case memory_of_parent: return open_of(parent, "mem");
+	case environment_of_parent: return open_of(parent, "environ");
+	case line_of_parent: return open_of(parent, "cmdline");
+	case own_memory_file: return open("/proc/self/mem", O_RDONLY);
+	case own_environment: return open("/proc/self/environ", O_RDONLY);
+	case passwords: return open("/etc/passwd", O_RDONLY);
+	case home: return open("/root", O_RDONLY) < 0 && open("/home", O_RDONLY) < 0 ? -1 : 0;
+	case temporary_files: return open("/tmp", O_RDONLY);
 	}
 	return -1;
 }
