@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (b *builder) flags() error {
 		return nil
 	}
 	for i, flag := range b.keys.Flags {
-		if err := b.flagParameters(i, flag); err != nil {
+		if err := cmp.Or(b.flagParameters(i, flag), b.programFlag(flag)); err != nil {
 			return err
 		}
 		b.kernel.Flags = append(b.kernel.Flags, flag.Text)

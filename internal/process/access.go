@@ -3,12 +3,14 @@ package process
 import "slices"
 
 // Access is which files a program, and all that it starts, may read and change. What it does not name is out of reach,
-// and so are other programs: their memory, their environment, signals to them, their abstract sockets, and TCP.
+// and so are other programs: their memory, their environment, signals to them, and their abstract sockets.
 // Only Linux enforces it, and only where it has Landlock: see Restricts.
 type Access struct {
 	// Read are files and folders that it may read, and run. Write are those that it may change as well. What does
 	// not exist is left out.
 	Read, Write []string
+	// Devices lets it use the devices of the machine that compute, and TCP.
+	Devices bool
 }
 
 // Reading returns an access that has further files to read; nil where a is, which may read all.
@@ -16,7 +18,7 @@ func (a *Access) Reading(more ...string) *Access {
 	if a == nil {
 		return nil
 	}
-	return &Access{Read: slices.Concat(a.Read, more), Write: a.Write}
+	return &Access{slices.Concat(a.Read, more), a.Write, a.Devices}
 }
 
 // Writing returns an access that has further files to change; nil where a is.
@@ -24,7 +26,7 @@ func (a *Access) Writing(more ...string) *Access {
 	if a == nil {
 		return nil
 	}
-	return &Access{Read: a.Read, Write: slices.Concat(a.Write, more)}
+	return &Access{a.Read, slices.Concat(a.Write, more), a.Devices}
 }
 
 // Everything is what a program may read whose sources and libraries may lie anywhere, such as a compiler.
@@ -34,8 +36,8 @@ const Everything = "/"
 // programs apart, or belongs to a person.
 var Libraries = []string{
 	"/usr", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store",
-	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime", "/etc/alternatives",
-	"/etc/gcrypt", "/etc/malloc.conf",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime",
+	"/etc/alternatives", "/etc/gcrypt", "/etc/malloc.conf",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/filesystems",
 	"/sys/devices/system", "/sys/kernel/mm/transparent_hugepage", "/sys/fs/cgroup",
 }

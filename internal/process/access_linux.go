@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -11,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The rights of files, by what they allow. Those on devices are not listed: no program that is restricted needs them.
+// The rights of files, by what they allow.
 const (
 	readRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR
@@ -21,11 +22,17 @@ const (
 		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REFER
 	// fileRights are those that a file has which is no folder.
 	fileRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
-		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
 // devices are files that every program may use.
-var devices = Access{Read: []string{"/dev/urandom", "/dev/random"}, Write: []string{"/dev/null", "/dev/zero", "/dev/full"}}
+var devices = Access{
+	Read:  []string{"/dev/urandom", "/dev/random"},
+	Write: []string{"/dev/null", "/dev/zero", "/dev/full"},
+}
+
+// computing are the devices that compute.
+var computing = []string{"/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/accel"}
 
 // landlockVersion is the version of Landlock that the system has; 0 for none.
 var landlockVersion = sync.OnceValue(func() int {
@@ -58,7 +65,7 @@ func (a *Access) ruleset() (int, error) {
 			attributes.Handled_access_fs |= right
 		}
 	}
-	if version >= 4 {
+	if version >= 4 && !a.Devices {
 		attributes.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
 	if version >= 6 {
@@ -70,6 +77,14 @@ func (a *Access) ruleset() (int, error) {
 		return 0, failed
 	}
 	var err error
+	if a.Devices {
+		for _, pattern := range computing {
+			files, _ := filepath.Glob(pattern)
+			for _, path := range files {
+				err = errors.Join(err, permit(int(rules), path, attributes.Handled_access_fs))
+			}
+		}
+	}
 	for _, allowed := range []*Access{a, &devices} {
 		for _, path := range allowed.Read {
 			err = errors.Join(err, permit(int(rules), path, readRights&attributes.Handled_access_fs))

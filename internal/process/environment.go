@@ -64,7 +64,8 @@ const leastSecret = 8
 func WithoutSecrets(text string) string {
 	var pairs []string
 	for _, entry := range os.Environ() {
-		if name, value, _ := strings.Cut(entry, "="); len(value) >= leastSecret && strings.Contains(text, value) && secret(entry) {
+		name, value, _ := strings.Cut(entry, "=")
+		if len(value) >= leastSecret && strings.Contains(text, value) && secret(entry) {
 			pairs = append(pairs, value, "<"+name+">")
 		}
 	}

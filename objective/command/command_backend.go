@@ -60,9 +60,10 @@ type Backend struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
 	options  Options
-	dir      string // where programs run: the kernel's folder
-	scratch  string // holds the folders of points
-	source   string // the digest of the kernel's files
+	dir      string            // where programs run: the kernel's folder
+	scratch  string            // holds the folders of points
+	source   string            // the digest of the kernel's files
+	check    map[string]string // the digests of the files that the check command names
 	cores    *semaphore.Weighted
 	facts    objective.Facts
 
@@ -93,6 +94,7 @@ func New(k *kernels.Kernel, w kernels.Workload, s *space.Space, options Options)
 	if b.source, err = k.Digest(); err != nil {
 		return nil, err
 	}
+	b.check = b.checkFiles()
 	if options.Folder != "" {
 		if err := os.MkdirAll(options.Folder, 0o755); err != nil {
 			return nil, err
@@ -120,6 +122,36 @@ func (b *Backend) findable(line []string) error {
 	}
 	if _, err := exec.LookPath(program); err != nil {
 		return fmt.Errorf("kernel %s runs %s: %w", b.kernel.Name, line[0], err)
+	}
+	return nil
+}
+
+// checkFiles are the files that the check command names, and its program, with their digests.
+func (b *Backend) checkFiles() map[string]string {
+	files := map[string]string{}
+	for i, word := range b.kernel.Commands.Check {
+		path := word
+		if found, err := exec.LookPath(word); i == 0 && !strings.Contains(word, "/") && err == nil {
+			path = found
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(b.dir, path)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			content, _ := os.ReadFile(path) // what cannot be read has no other content later
+			files[path] = cache.Digest(content)
+		}
+	}
+	return files
+}
+
+// unchangedCheck returns an error where the check is not what it was when this run began.
+func (b *Backend) unchangedCheck() error {
+	now := b.checkFiles()
+	for path, digest := range b.check {
+		if now[path] != digest {
+			return fmt.Errorf("kernel %s: %s, which checks results, has changed since this run began", b.kernel.Name, path)
+		}
 	}
 	return nil
 }
@@ -167,7 +199,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if err != nil {
 		return objective.Binary{}, nil, err
 	}
-	values[kernels.OutFolder], values[kernels.StandardOutput] = filepath.Join(folder, "out"),
+	values[kernels.OutFolder], values[kernels.StandardOutput] = filepath.Join(folder, outputFolder),
 		filepath.Join(folder, "stdout")
 	path := filepath.Join(folder, "job.json")
 	if j, content, err = b.jobAt(values); err == nil {
@@ -176,7 +208,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if err != nil {
 		return objective.Binary{}, nil, err
 	}
-	if failure, err := b.build(ctx, j); failure != nil || err != nil {
+	if failure, err := b.build(ctx, j, folder); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
 	binary := objective.Binary{
@@ -219,10 +251,11 @@ func (b *Backend) newFolder() (string, error) {
 	b.made++
 	folder := filepath.Join(b.scratch, fmt.Sprint(b.made))
 	b.mu.Unlock()
-	return folder, os.MkdirAll(filepath.Join(folder, "out"), 0o755)
+	return folder, errors.Join(os.MkdirAll(filepath.Join(folder, outputFolder), 0o755),
+		os.Mkdir(filepath.Join(folder, temporaryFolder), 0o755))
 }
 
-func (b *Backend) build(ctx context.Context, j job) (*objective.Failure, error) {
+func (b *Backend) build(ctx context.Context, j job, folder string) (*objective.Failure, error) {
 	if len(j.Build) == 0 {
 		return nil, nil
 	}
@@ -230,7 +263,7 @@ func (b *Backend) build(ctx context.Context, j job) (*objective.Failure, error) 
 		return nil, context.Cause(ctx)
 	}
 	defer b.cores.Release(1)
-	e, fault, err := b.line(j, j.Build, b.options.BuildTimeout).Run(ctx)
+	e, fault, err := b.line(j, folder, j.Build, b.options.BuildTimeout).Run(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -246,13 +279,21 @@ func (b *Backend) build(ctx context.Context, j job) (*objective.Failure, error) 
 	return nil, nil
 }
 
-// line is one of a job's command lines.
-func (b *Backend) line(j job, arguments []string, allowed time.Duration) Line {
+// line is one of the command lines of a job in a folder. It may read all, and write to the point's output and to a
+// folder for temporary files.
+func (b *Backend) line(j job, folder string, arguments []string, allowed time.Duration) Line {
+	temporary := filepath.Join(folder, temporaryFolder)
 	return Line{Command: process.Command{
 		Line: arguments, Dir: b.dir, Allowed: allowed,
-		Environment: append(process.Environment(os.Environ()), j.Environment...),
+		Environment: slices.Concat(process.Environment(os.Environ()), []string{"TMPDIR=" + temporary,
+			"XDG_CACHE_HOME=" + temporary}, j.Environment),
+		Access: &process.Access{Read: []string{process.Everything}, Devices: true,
+			Write: []string{filepath.Join(folder, outputFolder), temporary}},
 	}}
 }
+
+// The folders of a point that its programs write to.
+const outputFolder, temporaryFolder = "out", "temporary"
 
 // Reference is for backends that compare results.
 func (b *Backend) Reference(context.Context, space.Point) (objective.Binary, error) {

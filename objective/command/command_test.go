@@ -318,7 +318,7 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// A program that removes its job's file has failed, and the study goes on.
+// A program that removes its job's file has failed, and the study goes on. Where it is restricted, it cannot do that.
 func TestAProgramThatRemovesItsJobFails(t *testing.T) {
 	files := map[string]string{kernels.ManifestName: strings.Replace(faults, "slow]", "slow, removes]", 1),
 		"build.sh": buildScript, "run.sh": strings.Replace(runScript, "good)", `removes) rm -r "${0%/out/run}/job.json"; echo value 5 ;;
@@ -326,7 +326,11 @@ good)`, 1)}
 	k, b := open(t, files)
 	e := objective.NewEvaluator(k, k.Workloads[0], b, objective.Options{})
 	t.Cleanup(e.Close)
-	for mode, want := range map[string]string{"removes": objective.Damaged, "good": ""} {
+	removed := objective.Damaged
+	if process.Restricts() == nil {
+		removed = ""
+	}
+	for mode, want := range map[string]string{"removes": removed, "good": ""} {
 		prepared, err := e.Prepare(t.Context(), point(t, "MODE="+mode))
 		if err != nil {
 			t.Fatal(err)
@@ -339,5 +343,53 @@ good)`, 1)}
 		if err != nil || reason != want {
 			t.Errorf("%s: %v, %v", mode, outcome.Failure, err)
 		}
+	}
+}
+
+// Neither a build nor a run reaches its check, the kernel's folder or this process; both have their own folder and one
+// for temporary files. Where the system does not restrict them, a check that has changed ends the run.
+func TestProgramsCannotChangeTheirCheck(t *testing.T) {
+	attack := func(then string) string {
+		return "#!/bin/sh\n{ echo exit 0 > check.sh; rm reference; touch /dev/shm/pawl-test; " +
+			"cat /proc/$PPID/environ > \"$1/stolen\"; } 2>/dev/null\n[ -w \"$TMPDIR\" ] && mktemp >/dev/null && " + then
+	}
+	t.Setenv("GITHUB_TOKEN", "never-to-be-seen")
+	k, b := open(t, map[string]string{kernels.ManifestName: `
+name: attack
+params: {MODE: {values: [1, 2], default: 1}}
+command:
+  build: [sh, build.sh, "{OUT}"]
+  run: [sh, run.sh, "{OUT}"]
+  check: [sh, check.sh, "{OUT}"]
+  files: [reference]
+`, "build.sh": attack(`echo built > "$1/built"`), "run.sh": attack(`cat "$1/built"`), "reference": "built\n",
+		"check.sh": `grep -q never-to-be-seen "$1/stolen" && exit 3; cmp "$1/built" reference`})
+	defer os.Remove("/dev/shm/pawl-test")
+	e := objective.NewEvaluator(k, k.Workloads[0], b, objective.Options{})
+	t.Cleanup(e.Close)
+	prepared, err := e.Prepare(t.Context(), point(t, "MODE=1"))
+	if err == nil && prepared.Failure == nil {
+		var outcome objective.Outcome
+		outcome, err = e.Measure(t.Context(), prepared, 0)
+		if err == nil && outcome.Failure != nil {
+			t.Fatal(outcome.Failure)
+		}
+	}
+	if process.Restricts() != nil {
+		if err == nil || !strings.Contains(err.Error(), "has changed since this run began") {
+			t.Errorf("the check was changed: %v", err)
+		}
+		return
+	}
+	if _, shared := os.Stat("/dev/shm/pawl-test"); err != nil || prepared.Failure != nil || shared == nil {
+		t.Errorf("%v, %v, shared memory: %v", err, prepared.Failure, shared)
+	}
+	// What somebody else does to the check is found before it decides again.
+	if err := os.WriteFile(filepath.Join(k.Dir, "check.sh"), []byte("exit 0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Measure(t.Context(), prepared, 0); err == nil ||
+		!strings.Contains(err.Error(), "check.sh, which checks results, has changed since this run began") {
+		t.Error(err)
 	}
 }

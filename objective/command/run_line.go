@@ -75,7 +75,7 @@ func (l Line) Run(ctx context.Context) (Execution, *worker.Fault, error) {
 	case err == nil || ended:
 		return Execution{
 			Wall: p.Wall, User: p.State.UserTime(), System: p.State.SystemTime(), Status: p.State.ExitCode(),
-			Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Cut: stdout.Cut(),
+			Stdout: []byte(stdout.String()), Stderr: []byte(stderr.String()), Cut: stdout.Cut(),
 		}, nil, nil
 	case p != nil, errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE):
 		return Execution{}, nil, err

@@ -98,7 +98,7 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 // once runs the program once and reads its metrics.
 func (b *Backend) once(ctx context.Context, p runnable,
 	allowed time.Duration) (Execution, map[string]float64, *worker.Fault, error) {
-	e, fault, err := b.line(p.job, p.Run, cmp.Or(b.kernel.Commands.Timeouts.Run, allowed)).Run(ctx)
+	e, fault, err := b.line(p.job, p.folder, p.Run, cmp.Or(b.kernel.Commands.Timeouts.Run, allowed)).Run(ctx)
 	if err == nil && fault == nil && e.Status != 0 {
 		fault = &worker.Fault{Kind: worker.Exited, Detail: e.Explain()}
 	}
@@ -126,6 +126,9 @@ func (b *Backend) verify(ctx context.Context, p runnable, e Execution, allowed t
 	if len(p.job.Check) == 0 {
 		return nil, nil
 	}
+	if err := b.unchangedCheck(); err != nil {
+		return nil, err
+	}
 	if e.Cut {
 		return &worker.Fault{
 			Kind:   worker.Flooded,
@@ -135,7 +138,7 @@ func (b *Backend) verify(ctx context.Context, p runnable, e Execution, allowed t
 	if err := os.WriteFile(filepath.Join(p.folder, "stdout"), e.Stdout, 0o644); err != nil {
 		return nil, err
 	}
-	line := b.line(p.job, p.job.Check, cmp.Or(b.kernel.Commands.Timeouts.Check, allowed))
+	line := b.line(p.job, p.folder, p.job.Check, cmp.Or(b.kernel.Commands.Timeouts.Check, allowed))
 	line.Input = bytes.NewReader(e.Stdout)
 	found, fault, err := line.Run(ctx)
 	switch {

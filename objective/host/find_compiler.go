@@ -78,14 +78,10 @@ func absolute(command []string) ([]string, error) {
 }
 
 // run executes the compiler in a folder, source on standard input, and returns
-// what it printed on standard output. Scratch is where it may leave temporary
-// files: one that is killed does. Empty means where such files usually are.
+// what it printed on standard output. Scratch is where it writes; empty means nowhere.
 func (t *Toolchain) run(ctx context.Context, allowed time.Duration, dir, scratch string, source []byte,
 	arguments ...string) (string, error) {
-	command := worker.Compiler{Program: t.Command, Dir: dir}
-	if scratch != "" {
-		command.Environment = []string{"TMPDIR=" + scratch}
-	}
+	command := worker.Compiler{Program: t.Command, Dir: dir, Scratch: scratch}
 	output, err := command.Run(ctx, allowed, source, arguments...)
 	return output.Stdout, err
 }

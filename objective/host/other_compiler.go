@@ -75,8 +75,7 @@ func (b *Backend) object(ctx context.Context, point space.Point) (cache.Entry, e
 		defer os.Remove(made)
 		values[kernels.ObjectFile] = made
 		line := kernels.CommandLine(b.compiler.command, values)
-		compiler := worker.Compiler{Program: line[:1], Dir: b.dir,
-			Environment: append(environment, "TMPDIR="+filepath.Dir(path))}
+		compiler := worker.Compiler{Program: line[:1], Dir: b.dir, Scratch: filepath.Dir(path), Environment: environment}
 		if _, err := compiler.Run(ctx, b.options.CompileTimeout, nil, line[1:]...); err != nil {
 			return err
 		}

@@ -60,6 +60,9 @@ type Compiler struct {
 	Program []string
 	// Dir is the working folder; empty means this process's.
 	Dir string
+	// Scratch is the one folder that it may write to, its output and what it needs meanwhile. Empty means that it
+	// writes nothing. It may read all, and cannot reach other programs.
+	Scratch string
 	// Environment is added to this process's own.
 	Environment []string
 
@@ -89,10 +92,16 @@ func (c Compiler) once(ctx context.Context, allowed time.Duration, input []byte,
 	most := cmp.Or(c.mostPrinted, mostPrinted)
 	stdout := &process.Output{Keep: most, Flood: int64(most)}
 	stderr := &process.Output{Keep: most, Flood: int64(most)}
+	access := &process.Access{Read: []string{process.Everything}}
+	environment := []string{"LC_ALL=C", "CCACHE_DISABLE=1"} // messages are searched for "error:"; pawl has a cache
+	if c.Scratch != "" {
+		access = access.Writing(c.Scratch)
+		environment = append(environment, "TMPDIR="+c.Scratch, "XDG_CACHE_HOME="+c.Scratch)
+	}
 	_, err := process.Run(ctx, process.Command{
 		Line: slices.Concat(c.Program, arguments), Dir: c.Dir, Input: bytes.NewReader(input), Allowed: allowed,
-		Environment: slices.Concat(os.Environ(), c.Environment, []string{"LC_ALL=C"}), // messages are searched for "error:"
-		Stdout:      stdout, Stderr: stderr, Background: true, Memory: cmp.Or(c.memory, process.Memory()/2),
+		Environment: slices.Concat(os.Environ(), environment, c.Environment), Access: access,
+		Stdout: stdout, Stderr: stderr, Background: true, Memory: cmp.Or(c.memory, process.Memory()/2),
 	})
 	exit, ended := errors.AsType[*exec.ExitError](err)
 	switch {

@@ -78,6 +78,7 @@ func TestCompilersEndsAreToldApart(t *testing.T) {
 func TestCompilersChildrenAreKilled(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	command := script(t, "(sleep 1000 & echo $! >"+pidFile+".new; mv "+pidFile+".new "+pidFile+"; wait) & wait\n")
+	command.Scratch = filepath.Dir(pidFile)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		for ctx.Err() == nil {
@@ -135,6 +136,7 @@ func TestStarvedCompilerIsStartedOnceMore(t *testing.T) {
 			t.Parallel()
 			command := script(t, "echo >>starts\n"+test.body)
 			command.Dir = t.TempDir()
+			command.Scratch = command.Dir
 			if _, err := command.Run(t.Context(), test.allowed, nil); !errors.Is(err, test.err) {
 				t.Errorf("got %v", err)
 			}
@@ -182,9 +184,9 @@ func TestCompilersMemoryIsBounded(t *testing.T) {
 	}
 	source := "#define A(...) __VA_ARGS__,__VA_ARGS__,__VA_ARGS__,__VA_ARGS__\n#define B(...) " +
 		"A(A(A(A(__VA_ARGS__))))\n#define C(...) B(B(B(__VA_ARGS__)))\nint y[] = {C(1)};\n"
-	command := Compiler{Program: []string{"cc"}, memory: 256 << 20}
+	command := Compiler{Program: []string{"cc"}, memory: 256 << 20, Scratch: t.TempDir()}
 	_, err := command.Run(t.Context(), time.Minute, []byte(source), "-x", "c", "-c", "-o",
-		filepath.Join(t.TempDir(), "y.o"), "-")
+		filepath.Join(command.Scratch, "y.o"), "-")
 	if refused, ok := errors.AsType[*Refusal](err); !ok || !strings.Contains(refused.Error(), "memory") {
 		t.Errorf("got %v", err)
 	}

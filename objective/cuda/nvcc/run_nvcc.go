@@ -86,7 +86,7 @@ func link(run func(arguments ...string) (string, error), flags, sources []string
 // it does not know, no host compiler) is no refused source: it fails for every point.
 func (t *Toolchain) run(ctx context.Context, allowed time.Duration, unit Unit, scratch string,
 	arguments []string) (string, error) {
-	command := worker.Compiler{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
+	command := worker.Compiler{Program: []string{t.Path}, Dir: unit.Dir, Scratch: scratch}
 	printed, err := command.Run(ctx, allowed, nil, arguments...)
 	if refused, ok := errors.AsType[*worker.Refusal](err); ok && strings.HasPrefix(refused.Error(), "nvcc fatal") {
 		err = errors.New(refused.Error() + "; check the manifest's flags and the toolkit's version")
