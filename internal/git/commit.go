@@ -142,21 +142,6 @@ func Blob(ctx context.Context, folder, commit, name string) (content []byte, fou
 	return content, err == nil, err
 }
 
-// Export writes the files of a commit into a new folder, as a checkout would have them.
-func Export(ctx context.Context, folder, commit, to string) (err error) {
-	temporary, err := os.MkdirTemp("", "pawl-index-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-	index := []string{"GIT_INDEX_FILE=" + filepath.Join(temporary, "index")}
-	if _, err := RunWith(ctx, folder, index, nil, "read-tree", commit); err != nil {
-		return err
-	}
-	_, err = RunWith(ctx, folder, index, nil, "checkout-index", "--all", "--prefix="+to+"/")
-	return err
-}
-
 // BranchError says that a branch cannot be made, or cannot be moved.
 type BranchError struct{ Branch, Reason string }
 

@@ -29,7 +29,17 @@ var safe = []string{
 
 // elsewhere are the variables by which git, when it runs a hook, names its own
 // repository. Here the folder says which one is meant.
-var elsewhere = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"}
+var elsewhere = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE",
+}
+
+// asPushed are the variables of every call: the history is the one that was pushed, and not the one that
+// replacement references and grafts in the repository's folder make of it.
+var asPushed = []string{
+	"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + os.DevNull, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0",
+	"LC_ALL=C",
+}
 
 // Error is a call of git that failed.
 type Error struct {
@@ -66,7 +76,7 @@ func RunWith(ctx context.Context, folder string, variables []string, stdin io.Re
 	_, err := process.Run(ctx, process.Command{
 		Line: slices.Concat([]string{"git"}, safe, []string{"-C", folder}, arguments), Input: stdin,
 		Environment: slices.Concat(slices.DeleteFunc(os.Environ(), named),
-			[]string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}, variables),
+			asPushed, variables),
 		Stdout: stdout, Stderr: stderr, KeepGroup: true, Secrets: true, // git has a daemon that remembers passwords
 	})
 	if err != nil {
