@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"pawl/internal/collect"
@@ -22,16 +23,18 @@ const rulesFolder = "pawl-rules"
 
 // JudgedBy returns the files of a kernel that computes as this one does and is judged as another one
 // is: by its reference, tolerance, shapes and inputs. Changed are the keys in which both differ. No
-// files say that both are judged alike.
-func (k *Kernel) JudgedBy(rules *Kernel) (files []File, changed []string, err error) {
+// files say that both are judged alike. The roots are those of the trees that the two are in: what
+// either includes from outside of its folder comes with it. Such a file of this kernel has a name that
+// leaves the folder as the include does; those of the other one are below this one's folder.
+func (k *Kernel) JudgedBy(rules *Kernel, root, rulesRoot string) (files []File, changed []string, err error) {
 	if k.On().Program {
 		return nil, nil, nil // it is run, and its own exit code judges
 	}
-	ours, err := k.Files()
+	ours, err := k.filesWithin(root)
 	if err != nil {
 		return nil, nil, err
 	}
-	theirs, err := rules.Files()
+	theirs, err := rules.filesWithin(rulesRoot)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,7 +53,11 @@ func (k *Kernel) JudgedBy(rules *Kernel) (files []File, changed []string, err er
 	if len(changed) == 0 && !slices.ContainsFunc(theirs, func(f File) bool { return !alike(f) }) {
 		return nil, nil, nil
 	}
-	manifest["reference"] = map[string]any{k.Backend: path.Join(rulesFolder, rules.Reference)}
+	place, err := placeIn(rulesRoot, rules.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	manifest["reference"] = map[string]any{k.Backend: path.Join(rulesFolder, place, rules.Reference)}
 	text, err := yaml.Marshal(manifest)
 	if err != nil {
 		return nil, nil, err
@@ -62,10 +69,56 @@ func (k *Kernel) JudgedBy(rules *Kernel) (files []File, changed []string, err er
 		if slices.Contains(rules.data, f.Name) {
 			files = append(files, f)
 		} else if f.Name != ManifestName {
-			files = append(files, File{Name: path.Join(rulesFolder, f.Name), Content: f.Content})
+			files = append(files, File{Name: path.Join(rulesFolder, place, f.Name), Content: f.Content})
 		}
 	}
 	return files, changed, nil
+}
+
+// filesWithin returns the files of a kernel and those of its tree that they include from outside of its folder, which
+// are named from the folder.
+func (k *Kernel) filesWithin(root string) ([]File, error) {
+	files, err := k.Files()
+	if err != nil || k.Dir == "" {
+		return files, err
+	}
+	depends, _, err := k.Depends()
+	if err != nil {
+		return nil, err
+	}
+	place, err := placeIn(root, k.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range depends {
+		if !path.IsAbs(f.Name) {
+			continue
+		}
+		if inTree, err := placeIn(root, filepath.FromSlash(f.Name)); err == nil {
+			name, err := filepath.Rel(filepath.FromSlash(place), filepath.FromSlash(inTree))
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, File{Name: filepath.ToSlash(name), Content: f.Content})
+		}
+	}
+	return files, nil
+}
+
+// placeIn returns where a file or folder is in a tree, with slashes.
+func placeIn(root, name string) (string, error) {
+	root, err := filepath.EvalSymlinks(root)
+	if err == nil {
+		name, err = filepath.EvalSymlinks(name)
+	}
+	if err != nil {
+		return "", err
+	}
+	place, err := filepath.Rel(root, name)
+	if err == nil && !filepath.IsLocal(place) {
+		err = fmt.Errorf("%s is not below %s", name, root)
+	}
+	return filepath.ToSlash(place), err
 }
 
 func contentOf(files []File, name string) []byte {

@@ -65,7 +65,8 @@ tolerance: {atol: 1e-6, rtol: 1e-6}
 		"the reference":      {edit("reference.c", "factor", "./factor"), true, []string{"reference"}},
 		"what that includes": {edit("factor.h", "2", "0"), true, nil},
 	} {
-		files, changed, err := load(c.change).JudgedBy(base)
+		k := load(c.change)
+		files, changed, err := k.JudgedBy(base, k.Dir, base.Dir)
 		if err != nil || (len(files) > 0) != c.judged || !slices.Equal(changed, c.want) {
 			t.Errorf("%s: %d files, %v, %v", name, len(files), changed, err)
 		}
@@ -82,7 +83,7 @@ tolerance: {atol: 1e-6, rtol: 1e-6}
 				t.Fatal(err)
 			}
 		}
-		k, err := Load(folder, Host)
+		k, err = Load(folder, Host)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

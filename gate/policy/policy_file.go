@@ -88,17 +88,6 @@ func (f *File) Configurations() (all []Kernel) {
 // Jobs is how many jobs there is work for.
 func (f *File) Jobs() int { return max(1, min(f.Shards, len(f.Configurations()))) }
 
-// Shard returns the policy of one job, from 1 on: job s has the configurations s, s + Jobs, ...
-func (f *File) Shard(job int) *File {
-	part := &File{Profile: f.Profile}
-	for i, k := range f.Configurations() {
-		if i%f.Jobs() == job-1 {
-			part.Kernels = append(part.Kernels, k)
-		}
-	}
-	return part
-}
-
 // At returns the policy for one workload or one point instead of the file's own; empty
 // leaves the file's.
 func (f *File) At(workload, point string) *File {

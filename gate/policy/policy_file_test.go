@@ -52,32 +52,6 @@ kernels:
 	}
 }
 
-// Every configuration is one job's, and no job is without one.
-func TestShards(t *testing.T) {
-	for shards, want := range map[string]string{
-		"": "a/x a/y b c/x", "shards: 1\n": "a/x a/y b c/x",
-		"shards: 3\n":  "a/x c/x | a/y | b",
-		"shards: 99\n": "a/x | a/y | b | c/x",
-	} {
-		f, err := Parse("p", []byte(shards+
-			"kernels: [{kernel: a, workloads: [x, y]}, {kernel: b}, {kernel: c, workloads: [x]}]"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var jobs []string
-		for job := 1; job <= f.Jobs(); job++ {
-			var names []string
-			for _, k := range f.Shard(job).Kernels {
-				names = append(names, strings.Join(append([]string{k.Name}, k.Workloads...), "/"))
-			}
-			jobs = append(jobs, strings.Join(names, " "))
-		}
-		if got := strings.Join(jobs, " | "); got != want {
-			t.Errorf("%q: %s, want %s", shards, got, want)
-		}
-	}
-}
-
 func TestMistakesHaveTheirPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"kernels: [{kernel: a, backend: gpu}]":         `no backend "gpu"; there are host, cuda, command`,

@@ -1,13 +1,13 @@
 package ratchet
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -23,6 +23,7 @@ import (
 // baseCommit is what a change began from: its files, on disk, and what it gates.
 type baseCommit struct {
 	folder  string // temporary
+	root    string // of the repository
 	here    string // the working folder as seen from the repository's root
 	kernels []baseKernel
 	// decided are the decisions of people that the branch adds.
@@ -31,15 +32,39 @@ type baseCommit struct {
 
 // baseKernel is a kernel as the base has it, and how it is gated there.
 type baseKernel struct {
-	rule   policy.Kernel
-	kernel *kernels.Kernel
+	rule policy.Kernel
+	// kernel is nil where the base's files have none: it is embedded, outside of the repository, or cannot be read, and
+	// then problem says why.
+	kernel  *kernels.Kernel
+	problem error
+	// files are what the base's machine code is made of, as they were before any code of the branch ran.
+	files []kernels.File
 }
 
-func (k baseKernel) workloads() []string {
-	if len(k.rule.Workloads) > 0 {
+// workloads are those that the base gates; a candidate stands in for a kernel that it cannot read.
+func (k *baseKernel) workloads(candidate *kernels.Kernel) []string {
+	known := cmp.Or(k.kernel, candidate)
+	switch {
+	case len(k.rule.Workloads) > 0:
 		return k.rule.Workloads
+	case known == nil:
+		return []string{""}
 	}
-	return []string{k.kernel.Workloads[0].Name}
+	return []string{known.Workloads[0].Name}
+}
+
+// unchanged is an error where the base's files are no longer those that were exported: the branch's programs run as
+// the same user.
+func (k *baseKernel) unchanged() error {
+	files, _, err := k.kernel.Depends()
+	if err != nil {
+		return err
+	}
+	same := func(a, b kernels.File) bool { return a.Name == b.Name && bytes.Equal(a.Content, b.Content) }
+	if !slices.EqualFunc(files, k.files, same) {
+		return fmt.Errorf("the files of the base's kernel %s were changed while the gate ran", k.kernel.Name)
+	}
+	return nil
 }
 
 // openBase unpacks the base. Who calls it calls close.
@@ -50,6 +75,7 @@ func (r *run) openBase(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	b.root = root
 	if b.folder, err = os.MkdirTemp("", "pawl-base-"); err != nil {
 		return err
 	}
@@ -67,9 +93,7 @@ func (r *run) openBase(ctx context.Context) (err error) {
 		return err
 	}
 	for _, rule := range rules.Kernels {
-		if k := r.baseKernel(ctx, rule); k != nil {
-			b.kernels = append(b.kernels, baseKernel{rule, k})
-		}
+		b.kernels = append(b.kernels, r.baseKernel(ctx, rule))
 	}
 	return nil
 }
@@ -81,50 +105,29 @@ func (b *baseCommit) close() error {
 	return os.RemoveAll(b.folder)
 }
 
-// baseKernel loads a kernel of the base; nil where it has none that can be read. One that is
-// embedded is in pawl and not in the repository.
-func (r *run) baseKernel(ctx context.Context, rule policy.Kernel) *kernels.Kernel {
+// baseKernel loads a kernel of the base. One that is embedded is in pawl and not in the repository.
+func (r *run) baseKernel(ctx context.Context, rule policy.Kernel) (old baseKernel) {
+	old.rule = rule
 	if filepath.IsAbs(rule.Name) || slices.Contains(kernels.Names(), rule.Name) {
-		return nil
+		return old
 	}
 	folder := filepath.Join(r.base.folder, "files", r.base.here, rule.Name)
-	k, err := r.On.Load(ctx, folder, cmp.Or(rule.Backend, r.Backend))
-	if err != nil {
-		return nil
+	if old.kernel, old.problem = r.On.Load(ctx, folder, cmp.Or(rule.Backend, r.Backend)); old.problem == nil {
+		old.files, _, old.problem = old.kernel.Depends()
 	}
-	return k
-}
-
-// inBase returns what the base has of a configuration, by the names of kernel and workload,
-// whatever the folder; nil where it has nothing. A kernel that the base does not gate is compared
-// by the branch's limits.
-func (r *run) inBase(ctx context.Context, rule policy.Kernel, c *devices.Configuration) *baseKernel {
-	if r.base == nil {
-		return nil
+	if old.problem != nil {
+		old.kernel = nil
 	}
-	same := func(k *kernels.Kernel) bool { return k.Name == c.Kernel.Name && k.Backend == c.Kernel.Backend }
-	for _, k := range r.base.kernels {
-		if !same(k.kernel) || !slices.Contains(k.workloads(), c.Workload.Name) {
-			continue
-		}
-		if !reflect.DeepEqual(k.rule.Policy, rule.Policy) {
-			r.warn(fmt.Sprintf("this branch's %s has other limits for %s %s; they were not used: those of %s count",
-				r.PolicyFile, c.Kernel.Name, c.Workload.Name, r.Base))
-		}
-		return &k
-	}
-	if k := r.baseKernel(ctx, rule); k != nil && same(k) {
-		if _, err := k.Workload(c.Workload.Name); err == nil {
-			return &baseKernel{rule, k}
-		}
-	}
-	return nil
+	return old
 }
 
 // againstBase compares a candidate with what the base commit has of it, built here: that takes no
 // stored baseline, whatever the device is. Where main is no longer what its baseline was, the
 // candidate is compared with that as well, so that small losses do not add up.
 func (r *run) againstBase(ctx context.Context, c *devices.Configuration, old *baseKernel, o outcome) (outcome, error) {
+	if err := old.unchanged(); err != nil {
+		return o, err
+	}
 	judged, err := r.judged(ctx, c, old.kernel, &o.result)
 	if judged == nil || err != nil {
 		return o, err
@@ -175,20 +178,35 @@ func (r *run) againstBase(ctx context.Context, c *devices.Configuration, old *ba
 // has not changed them; nil where it fails them, and the result says so.
 func (r *run) judged(ctx context.Context, c *devices.Configuration, rules *kernels.Kernel,
 	result *reporting.Result) (*devices.Configuration, error) {
-	files, changed, err := c.Kernel.JudgedBy(rules)
+	files, changed, err := c.Kernel.JudgedBy(rules, r.base.root, filepath.Join(r.base.folder, "files"))
 	if err != nil || len(files) == 0 {
 		return c, err
 	}
 	if result.Changed = changed; len(changed) > 0 {
 		result.AcceptedBy = r.acceptance(result)
 	}
-	folder, err := os.MkdirTemp(r.base.folder, "judged-")
+	// As deep as in the repository, so that an include may leave the folder.
+	tree, err := os.MkdirTemp(r.base.folder, "judged-")
 	if err != nil {
 		return nil, err
 	}
+	where, err := filepath.EvalSymlinks(c.Kernel.Dir)
+	if err != nil {
+		return nil, err
+	}
+	place, err := filepath.Rel(r.base.root, where)
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(tree, place)
 	for _, f := range files {
 		path := filepath.Join(folder, filepath.FromSlash(f.Name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, f.Content, 0o644)); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range c.Kernel.Include {
+		if err := os.MkdirAll(filepath.Join(folder, filepath.FromSlash(name)), 0o755); err != nil {
 			return nil, err
 		}
 	}
@@ -236,43 +254,4 @@ func (r *run) acceptance(result *reporting.Result) (by string) {
 	}
 	r.warn(fmt.Sprintf("%s. It needs a person: pawl baseline accept %s --reason \"…\"", about, result.Kernel))
 	return ""
-}
-
-// vanished are the configurations that the base gates and the run has not compared: a kernel that
-// a branch renames, or no longer gates, does not pass as a new one. One whose folder is gone may be
-// removed by a person, who says why.
-func (r *run) vanished() (results []reporting.Result) {
-	for _, k := range r.base.kernels {
-		for _, workload := range k.workloads() {
-			compared := func(s reporting.Result) bool { return s.Kernel == k.kernel.Name && s.Workload == workload }
-			if slices.ContainsFunc(r.report.Results, compared) {
-				continue
-			}
-			if e := r.removal(k); e != nil {
-				r.warn(fmt.Sprintf("%s %s is removed by %s: %s", k.kernel.Name, workload, e.By, e.Reason))
-				continue
-			}
-			result := reporting.Result{Key: baseline.Key{
-				Device: r.report.Device, Kernel: k.kernel.Name, Workload: workload, Type: typeOf(k.kernel),
-			}}
-			result.Decision = gate.Decide(gate.Vanished,
-				"%s gates it, and this run compares nothing with it: gate it again, or delete its folder "+
-					"and run pawl baseline remove %s --reason \"…\"", r.Base, k.kernel.Name)
-			results = append(results, result)
-		}
-	}
-	return results
-}
-
-// removal returns a person's decision to remove a kernel, where its manifest is gone.
-func (r *run) removal(k baseKernel) *baseline.Event {
-	if _, err := os.Stat(filepath.Join(k.rule.Name, kernels.ManifestName)); !errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	at := slices.IndexFunc(r.base.decided,
-		func(e baseline.Event) bool { return e.Verdict == baseline.Removed && e.Kernel == k.kernel.Name })
-	if at < 0 {
-		return nil
-	}
-	return &r.base.decided[at]
 }

@@ -7,7 +7,6 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/baseline"
-	"pawl/gate/policy"
 	"pawl/gate/reporting"
 	"pawl/internal/page"
 	"pawl/objective/devices"
@@ -23,12 +22,9 @@ type outcome struct {
 
 // compare checks a candidate and compares it: with the base commit where there is one, and with
 // its baseline otherwise.
-func (r *run) compare(ctx context.Context, c *devices.Configuration, rule policy.Kernel) (outcome, error) {
-	o := outcome{result: reporting.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: rule.Policy}}
-	old := r.inBase(ctx, rule, c)
-	if old != nil {
-		o.result.Policy = old.rule.Policy
-	}
+func (r *run) compare(ctx context.Context, c *devices.Configuration, p planned) (outcome, error) {
+	o := outcome{result: reporting.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: p.Policy}}
+	o.result.Workload = cmp.Or(p.called, o.result.Workload)
 	o.result.Policy.Budget = cmp.Or(r.budget, o.result.Policy.Budget)
 	failure, err := r.verify(ctx, c)
 	if err != nil {
@@ -38,10 +34,17 @@ func (r *run) compare(ctx context.Context, c *devices.Configuration, rule policy
 		o.result.Decision = gate.Broken(failure)
 		return o, nil
 	}
-	if old != nil {
-		return r.againstBase(ctx, c, old, o)
+	switch {
+	case p.old == nil || p.old.kernel == nil && p.old.problem == nil:
+		return r.againstEntry(ctx, c, o)
+	case p.old.problem != nil:
+		o.result.Notes = append(o.result.Notes, fmt.Sprintf("%s itself cannot be read: %s", r.Base, errorLine(p.old.problem)))
+		return r.againstEntry(ctx, c, o)
 	}
-	return r.againstEntry(ctx, c, o)
+	if o, err = r.againstBase(ctx, c, p.old, o); p.called != "" {
+		o.entry = baseline.Entry{} // no baseline is kept of it
+	}
+	return o, err
 }
 
 // againstEntry compares a candidate with its entry in the file.

@@ -12,7 +12,7 @@ import (
 // ShardName is the folder with the results of a shard, from 1 on.
 func ShardName(job int) string { return fmt.Sprintf("results-%d", job) }
 
-// join takes the outcomes of all configurations from the shards, as [policy.File.Shard] deals them out. What is missing
+// join takes the outcomes of all configurations from the shards, as [deal] has dealt them out. What is missing
 // leaves the report unfinished, and the others stand in it.
 func (r *run) join() (failed error) {
 	jobs := r.Policy.Jobs()

@@ -69,8 +69,8 @@ type Options struct {
 	// PolicyFile is where the policy comes from. With a base, the limits of the same file there
 	// count for what it gates, so that a branch cannot loosen its own.
 	PolicyFile string
-	// Partial says that the policy leaves out some of what is gated on purpose.
-	Partial bool
+	// Only says what of it the command line asks for.
+	Only Only
 	// Shard is the part of the policy to compare, from 1 on, where it has several: another run joins their results, and
 	// this one moves nothing. 0 is all of it.
 	Shard int
@@ -108,8 +108,9 @@ type Observer interface {
 type run struct {
 	Options
 	*devices.Builder
-	file *baseline.File // as it was at the beginning
-	base *baseCommit    // nil without one
+	file    *baseline.File // as it was at the beginning
+	base    *baseCommit    // nil without one
+	planned []planned
 	// began is when; budget is that of a second comparison, 0 for the policy's.
 	began  time.Time
 	budget time.Duration
@@ -130,8 +131,6 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Repor
 		return nil, nil, devices.Argumentf("there is no shard %d of %d", o.Shard, jobs)
 	} else if jobs == 1 {
 		o.Shard = 0
-	} else if o.Shard > 0 {
-		o.Policy, o.Partial = o.Policy.Shard(o.Shard), true
 	}
 	g := &run{
 		Options: o, Builder: b, began: time.Now(), current: baseline.New(), report: reporting.Report{Strict: o.Strict},
@@ -145,7 +144,11 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Repor
 			return nil, nil, err
 		}
 	}
-	g.report.Planned = len(o.Policy.Configurations())
+	g.planned = g.plan(ctx)
+	if o.Shard > 0 {
+		g.planned = deal(g.planned, o.Shard, o.Policy.Jobs())
+	}
+	g.report.Planned = len(g.planned)
 	if o.Join != "" {
 		err = g.join()
 	} else {
@@ -184,47 +187,55 @@ func (r *run) warn(sentence string) {
 	}
 }
 
-func (r *run) kernels(ctx context.Context) error {
-	for _, k := range r.Policy.Configurations() {
-		o, err := r.configuration(ctx, k, strings.Join(k.Workloads, ""))
-		if err == nil {
-			err = r.add(o)
+func (r *run) kernels(ctx context.Context) (failed error) {
+	for _, p := range r.planned {
+		o, err := r.configuration(ctx, p)
+		if ctx.Err() != nil {
+			return errors.Join(failed, err)
 		}
 		if err != nil {
-			return err
+			return errors.Join(failed, err)
+		}
+		if err := r.add(o); err != nil {
+			return errors.Join(failed, err)
 		}
 	}
-	return nil
+	return failed
 }
 
-func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload string) (outcome, error) {
+func (r *run) configuration(ctx context.Context, p planned) (outcome, error) {
 	began := time.Now()
-	k, err := r.On.Load(ctx, rule.Name, cmp.Or(rule.Backend, r.Backend))
+	if p.refused != nil {
+		p.refused.key.Device = r.report.Device
+		return outcome{result: reporting.Result{Key: p.refused.key, Comparison: gate.Comparison{Decision: p.refused.decision}}},
+			nil
+	}
+	k, err := r.On.Load(ctx, p.Name, cmp.Or(p.Backend, r.Backend))
 	if err != nil {
 		return outcome{}, err
 	}
-	c, err := r.On.Open(ctx, k, workload, rule.At)
+	c, err := r.On.Open(ctx, k, strings.Join(p.Workloads, ""), p.At)
 	if err != nil {
 		return outcome{}, err
 	}
 	defer c.Close()
-	defer r.Machine.LockClocks(ctx, k, cmp.Or(r.LockClocks, rule.Policy.LockClocks), nil)()
+	defer r.Machine.LockClocks(ctx, k, cmp.Or(r.LockClocks, p.Policy.LockClocks), nil)()
 	// The candidate's, whatever comes of it; an embedded kernel has none.
 	r.report.Commit = cmp.Or(c.Backend.Facts().Environment.Commit, r.report.Commit)
-	o, err := r.compare(ctx, c, rule)
+	o, err := r.compare(ctx, c, p)
 	if err == nil && o.result.Verdict == gate.Inconclusive {
-		o, err = r.again(ctx, c, rule, o)
+		o, err = r.again(ctx, c, p, o)
 	}
 	if err != nil {
-		return o, fmt.Errorf("gating %s: %w", rule.Name, err)
+		return o, fmt.Errorf("gating %s: %w", p.Name, err)
 	}
 	o.result.Seconds = time.Since(began).Seconds()
-	o.result.Command = r.command(k.Origin, c.Workload.Name, rule.At)
+	o.result.Command = r.command(k.Origin, c.Workload.Name, p.At)
 	return o, nil
 }
 
 // again compares once more what was inconclusive, with other orders and the time that is left for it.
-func (r *run) again(ctx context.Context, c *devices.Configuration, rule policy.Kernel, first outcome) (outcome, error) {
+func (r *run) again(ctx context.Context, c *devices.Configuration, p planned, first outcome) (outcome, error) {
 	r.budget = 2 * first.result.Policy.Budget
 	if r.Within > 0 {
 		// An equal share of what is left; half of it, because a gain is measured twice.
@@ -237,7 +248,7 @@ func (r *run) again(ctx context.Context, c *devices.Configuration, rule policy.K
 		return first, nil
 	}
 	r.Seed++
-	second, err := r.compare(ctx, c, rule)
+	second, err := r.compare(ctx, c, p)
 	second.result.Notes = append(second.result.Notes,
 		fmt.Sprintf("the second comparison, in up to %v; the first was inconclusive: %s", r.budget.Round(time.Millisecond),
 			first.result.Reason))
@@ -258,7 +269,7 @@ func (r *run) command(kernel, workload, at string) string {
 
 // add takes a finished configuration into the report and saves what there is.
 func (r *run) add(o outcome) error {
-	r.report.Device = o.result.Device
+	r.report.Device = cmp.Or(o.result.Device, r.report.Device)
 	if o.entry.Median > 0 {
 		r.current.Put(o.entry)
 	}
@@ -303,14 +314,6 @@ func (r *run) event(o outcome) baseline.Event {
 
 // conclude moves the baseline and then writes the report that says so.
 func (r *run) conclude() error {
-	if r.Base != "" && !r.Partial && r.report.Finished() {
-		for _, result := range r.vanished() {
-			r.report.Results = append(r.report.Results, result)
-			if r.Observer != nil {
-				r.Observer.Finished(result)
-			}
-		}
-	}
 	if err := r.moveBaseline(); err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func (o *options) runGate(ctx context.Context, kernels []string) error {
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
 		Setting: setting, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName),
 		Within: o.budget, Shard: o.shard, Join: o.join,
-		Partial: len(kernels) > 0 || o.Workload != "", Backend: o.Backend,
+		Only: ratchet.Only{Kernels: kernels, Workload: o.Workload, At: o.At}, Backend: o.Backend,
 		DryRun: o.dryRun || o.At != "", Strict: o.failUndecided, Again: o.again, Exit: gateCode,
 		Cost: runner.FromEnvironment(o.Getenv, o.Notice).Until, Observer: o,
 	})
