@@ -278,6 +278,9 @@ func (s *apart) judgeFew() Decision {
 		}
 	}
 	switch {
+	case s.fewestSamples() < stats.FewestForInterval:
+		return Decide(Inconclusive, "%s, but a side has only %s, and an interval needs %d; %s", faster(e.Change),
+			page.Count(s.fewestSamples(), "sample"), stats.FewestForInterval, advice)
 	case !s.separate():
 		return Decide(Inconclusive, "%s, but the two sides come too close to each other; %s", faster(e.Change), advice)
 	case e.Change < 0:
@@ -292,19 +295,20 @@ func (s *apart) judgeFew() Decision {
 }
 
 // separate reports that the sides differ also without their levels: all processes of
-// one are beyond all of the other, by half of what levels may explain, and there are samples enough for intervals
-// inside the processes, which are disjoint.
+// one are beyond all of the other, by half of what levels may explain, and the intervals inside the processes are
+// disjoint.
 func (s *apart) separate() bool {
 	if s.gap() < s.explained()/2 {
 		return false
 	}
 	var intervals [2]stats.Interval
 	for i, processes := range s.sides {
-		samples := slices.Concat(processes...)
-		if len(samples) < stats.FewestForInterval {
-			return false
-		}
-		intervals[i] = stats.Bootstrap(0).Block(samples)
+		intervals[i] = stats.Bootstrap(0).Block(slices.Concat(processes...))
 	}
 	return intervals[0].Disjoint(intervals[1])
+}
+
+// fewestSamples is how many samples the side with fewer has.
+func (s *apart) fewestSamples() int {
+	return min(len(slices.Concat(s.sides[0]...)), len(slices.Concat(s.sides[1]...)))
 }

@@ -75,6 +75,12 @@ func (k *Kernel) JudgedBy(rules *Kernel, root, rulesRoot string) (files []File, 
 	return files, changed, nil
 }
 
+// Fingerprint identifies the kernel's files, with those of its tree that they include from outside of its folder.
+func (k *Kernel) Fingerprint(root string) (string, error) {
+	files, err := k.filesWithin(root)
+	return digestOf(files), err
+}
+
 // filesWithin returns the files of a kernel and those of its tree that they include from outside of its folder, which
 // are named from the folder.
 func (k *Kernel) filesWithin(root string) ([]File, error) {

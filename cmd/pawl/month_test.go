@@ -127,7 +127,7 @@ func (s *scratch) slower() {
 	s.result(run, "baseline", "skipped")
 	s.result(run, "comment", "success")
 	_, first := s.comment(pull)
-	if r.Count(gate.Regression) != 1 || !strings.HasPrefix(first, "**fail**: 1 regression. Make it fast again") ||
+	if r.Count(gate.Regression) != 1 || !strings.HasPrefix(first, "**fail**: scale small f32: slower by ") ||
 		s.server.Planted() > 0 {
 		s.t.Fatalf("%s, %d faults left", first, s.server.Planted())
 	}
@@ -174,7 +174,7 @@ func (s *scratch) faster() {
 	run, r := s.gate(s.proposed(1, "work"), gate.Improvement)
 	s.result(run, "verdict", "success")
 	comment, first := s.comment(1)
-	if r.Count(gate.Improvement) != 1 || !strings.HasPrefix(first, "**pass**: 1 improvement. No action needed") ||
+	if r.Count(gate.Improvement) != 1 || !strings.HasPrefix(first, "**pass**: scale small f32: faster by ") ||
 		comment.ID != was.ID {
 		s.t.Fatalf("%+v", comment)
 	}

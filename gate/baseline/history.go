@@ -37,8 +37,9 @@ type Event struct {
 	Point   string       `json:"point"`
 	Verdict gate.Verdict `json:"verdict"`
 	Reason  string       `json:"reason"`
-	// By is who decided, of a decision.
-	By string `json:"by,omitempty"`
+	// By is who decided, of a decision, and Sources the files that it is about.
+	By      string `json:"by,omitempty"`
+	Sources string `json:"sources,omitempty"`
 	// Median and Interval are the candidate's, in milliseconds; Median is 0 where
 	// it was not measured.
 	Median   float64        `json:"median,omitempty"`

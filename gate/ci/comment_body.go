@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,6 +13,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/git"
 	"pawl/internal/page"
+	"pawl/objective"
 )
 
 const (
@@ -50,28 +52,37 @@ func verdict(r *reporting.Report) string {
 // whatToDo says what a reader must do now.
 func whatToDo(r *reporting.Report) string {
 	switch {
+	case unbuilt(r):
+		return "Fix the build."
 	case r.Count(gate.Wrong) > 0:
 		return "Make the results right; until then no time counts."
-	case r.Count(gate.Regression) > 0:
+	case r.Failed() && r.Count(gate.Regression) > 0:
 		return "Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL --reason \"…\"`."
 	case r.Problem != "":
 		return "Fix what it names."
 	case len(r.Results) == 0 || !r.Finished():
 		return "Read the run's log, and run it again."
-	case r.Count(gate.Vanished) > 0:
-		return "Gate it again, or delete its folder and say why: `pawl baseline remove KERNEL --reason \"…\"`."
+	case r.Failed() && r.Count(gate.Vanished) > 0:
+		return "Bring it back, or say why it is gone: `pawl baseline remove KERNEL --reason \"…\"`."
+	case slices.ContainsFunc(r.Results, func(s reporting.Result) bool { return len(s.Changed) > 0 && s.AcceptedBy == "" }):
+		return "A person has to accept what it changes about the checks: `pawl baseline accept KERNEL --reason \"…\"`."
 	case r.Count(gate.Infeasible) > 0:
 		return "Find out why it does not run here."
 	case r.Count(gate.Inconclusive) > 0:
-		return "Nothing is known about the speed, after two attempts: run the job again on a quieter machine."
-	case !r.Decided() && r.Count(gate.New) == 0:
-		return "A person has to accept what it changes about the checks: `pawl baseline accept KERNEL --reason \"…\"`."
+		return "Run the job again on a quieter machine, or give it more minutes."
 	case r.Count(gate.New) > 0:
 		return "No action needed: the baseline is made after the merge."
 	case r.Count(gate.Improvement) > 0:
 		return "No action needed: the baseline takes note after the merge, and moves when a later build holds the gain."
 	}
 	return "No action needed."
+}
+
+// unbuilt reports whether all that is wrong does not build.
+func unbuilt(r *reporting.Report) bool {
+	wrong := func(s reporting.Result) bool { return s.Verdict == gate.Wrong }
+	return r.Count(gate.Wrong) > 0 && !slices.ContainsFunc(r.Results,
+		func(s reporting.Result) bool { return wrong(s) && s.Stage != objective.Compile })
 }
 
 var hash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)

@@ -112,16 +112,19 @@ func TestOneCommentThatIsUpdated(t *testing.T) {
 	step(reportOf(gate.Maintained, gate.NoDifference), "nothing to tell", "", 0)
 	step(nil, "nothing to tell", "", 0)
 	step(reportOf(gate.Maintained, gate.Regression), "commented",
-		"**fail**: 1 regression. Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL "+
+		"**fail**: kernel1 small f32: because of regression; 1 unchanged. Make it fast again, or let a "+
+			"person accept the loss: `pawl baseline accept KERNEL "+
 			"--reason \"…\"`.", 0)
 	step(reportOf(gate.Maintained, gate.Regression), "the comment on pull request 1 says so already",
-		"**fail**: 1 regression. Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL "+
+		"**fail**: kernel1 small f32: because of regression; 1 unchanged. Make it fast again, or let a "+
+			"person accept the loss: `pawl baseline accept KERNEL "+
 			"--reason \"…\"`.", 0)
 	step(reportOf(gate.Wrong), "updated",
-		"**fail**: 1 configuration that is wrong or does not build. Make the results right; until then no time counts.", 1)
+		"**fail**: kernel0 small f32: wrong: because of wrong. Make the results right; until then no time counts.", 1)
 	step(nil, "updated", "**incomplete**: the gate wrote no result. Read the run's log, and run it again.", 2)
 	step(reportOf(gate.Improvement), "updated",
-		"**pass**: 1 improvement. No action needed: the baseline takes note after the merge, and "+
+		"**pass**: kernel0 small f32: because of improvement. No action needed: the baseline takes note after the "+
+			"merge, and "+
 			"moves when a later build holds the gain.", 3)
 	step(reportOf(gate.NoDifference), "updated", "**pass**: no significant difference. No action needed.", 4)
 	if mallory := s.Comments(1)[130]; mallory.Edits != 0 {

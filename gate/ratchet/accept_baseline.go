@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"pawl/gate"
@@ -15,6 +16,7 @@ import (
 	"pawl/gate/reporting"
 	"pawl/internal/collect"
 	"pawl/internal/page"
+	"pawl/objective/devices"
 )
 
 // Acceptance is a person's decision to move a baseline to what a run measured, also where that is
@@ -53,6 +55,10 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 	if len(accepted) == 0 && a.Release {
 		accepted = a.among(file) // nothing new: what is the baseline already
 	}
+	if missing := a.unmeasured(accepted, report); len(missing) > 0 {
+		return nil, devices.Nothingf("nothing was measured of %s, so that there is nothing to accept",
+			strings.Join(missing, ", "))
+	}
 	var events []baseline.Event
 	accept := func(file *baseline.File) error {
 		if err := errors.Join(checkOvertaken(file, accepted), a.checkErosion(report, accepted)); err != nil {
@@ -63,6 +69,9 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 			decision := file.Accept(e,
 				baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, By: a.By, Release: a.Release})
 			event := decision.Event(e)
+			if s := resultFor(report, e.Key); s != nil {
+				event.Sources = s.Sources
+			}
 			if evidence := evidenceFor(report, e.Key); evidence != nil {
 				event.Change = &evidence.Change
 			}
@@ -81,15 +90,30 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 	return a.record(events)
 }
 
-// checks are decisions about changed checks of what was not measured.
+// unmeasured are the kernels that were named and that the run has nothing of to accept.
+func (a Acceptance) unmeasured(accepted []baseline.Entry, report *reporting.Report) (missing []string) {
+	for _, name := range a.Kernels {
+		one := Acceptance{Kernels: []string{name}}
+		known := slices.ContainsFunc(accepted, func(e baseline.Entry) bool { return one.names(e.Kernel, e.Origin) })
+		if !known && len(one.checks(report, nil)) == 0 {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// checks are decisions about changed checks of what was not measured, and about checks that fit no more.
 func (a Acceptance) checks(report *reporting.Report, done []baseline.Event) (events []baseline.Event) {
 	if report == nil {
 		return nil
 	}
 	for _, s := range report.Results {
 		known := func(e baseline.Event) bool { return e.Key == s.Key }
-		if len(s.Changed) > 0 && a.names(s.Kernel, "") && !slices.ContainsFunc(done, known) {
-			events = append(events, a.event(baseline.Accepted, s.Key, report.Commit, s.Point))
+		decides := len(s.Changed) > 0 || s.Verdict == gate.Vanished && s.Sources != ""
+		if decides && a.names(s.Kernel, "") && !slices.ContainsFunc(done, known) {
+			event := a.event(baseline.Accepted, s.Key, report.Commit, s.Point)
+			event.Sources = s.Sources
+			events = append(events, event)
 		}
 	}
 	return events

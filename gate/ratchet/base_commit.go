@@ -182,9 +182,7 @@ func (r *run) judged(ctx context.Context, c *devices.Configuration, rules *kerne
 	if err != nil || len(files) == 0 {
 		return c, err
 	}
-	if result.Changed = changed; len(changed) > 0 {
-		result.AcceptedBy = r.acceptance(result)
-	}
+	result.Changed = changed
 	// As deep as in the repository, so that an include may leave the folder.
 	tree, err := os.MkdirTemp(r.base.folder, "judged-")
 	if err != nil {
@@ -230,7 +228,7 @@ func (r *run) judged(ctx context.Context, c *devices.Configuration, rules *kerne
 	}
 	judged.Close()
 	if failure != nil {
-		result.Decision = gate.Broken(failure)
+		result.Decision, result.Stage = gate.Broken(failure), failure.Stage
 		result.Reason = fmt.Sprintf("by the checks of %s: %s", r.Base, result.Reason)
 	}
 	return nil, err
@@ -241,17 +239,34 @@ func errorLine(err error) string {
 	return line
 }
 
-// acceptance warns that the branch changes what its kernel is checked by, and returns who has
-// accepted that.
-func (r *run) acceptance(result *reporting.Result) (by string) {
-	about := fmt.Sprintf("this branch changes how %s %s is checked (%s); it was checked by the rules of %s, too",
-		result.Kernel, result.Workload, strings.Join(result.Changed, ", "), r.Base)
+// accepted fills in who has accepted a result of exactly these files: a loss, changed checks, or checks that fit no
+// more. A wrong result is never accepted.
+func (r *run) accepted(result *reporting.Result) {
+	if r.base == nil || result.Verdict == gate.Wrong {
+		return
+	}
+	about := ""
+	if len(result.Changed) > 0 {
+		about = fmt.Sprintf("this branch changes how %s %s is checked (%s); it was checked by the rules of %s, too",
+			result.Kernel, result.Workload, strings.Join(result.Changed, ", "), r.Base)
+	}
+	if about == "" && !result.Verdict.Fails() {
+		return
+	}
+	stale := false
 	for _, e := range r.base.decided {
-		if e.Verdict == baseline.Accepted && e.Kernel == result.Kernel && e.Workload == result.Workload {
-			r.warn(fmt.Sprintf("%s. Accepted by %s: %s", about, e.By, e.Reason))
-			return cmp.Or(e.By, "somebody")
+		if e.Verdict != baseline.Accepted || e.Kernel != result.Kernel || e.Workload != result.Workload {
+			continue
+		}
+		if stale = e.Sources == "" || e.Sources != result.Sources; !stale {
+			result.AcceptedBy, result.AcceptedWhy = cmp.Or(e.By, "somebody"), e.Reason
+			return
 		}
 	}
-	r.warn(fmt.Sprintf("%s. It needs a person: pawl baseline accept %s --reason \"…\"", about, result.Kernel))
-	return ""
+	if stale {
+		result.Notes = append(result.Notes, "what was accepted in this branch are other files: it does not count for these")
+	}
+	if about != "" {
+		r.warn(fmt.Sprintf("%s. It needs a person: pawl baseline accept %s --reason \"…\"", about, result.Kernel))
+	}
 }

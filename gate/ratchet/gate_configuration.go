@@ -8,7 +8,9 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/reporting"
+	"pawl/internal/git"
 	"pawl/internal/page"
+	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
 )
@@ -26,12 +28,16 @@ func (r *run) compare(ctx context.Context, c *devices.Configuration, p planned) 
 	o := outcome{result: reporting.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: p.Policy}}
 	o.result.Workload = cmp.Or(p.called, o.result.Workload)
 	o.result.Policy.Budget = cmp.Or(r.budget, o.result.Policy.Budget)
+	var err error
+	if o.result.Sources, err = fingerprint(ctx, c.Kernel); err != nil {
+		return o, err
+	}
 	failure, err := r.verify(ctx, c)
 	if err != nil {
 		return o, err
 	}
 	if failure != nil {
-		o.result.Decision = gate.Broken(failure)
+		o.result.Decision, o.result.Stage = gate.Broken(failure), failure.Stage
 		return o, nil
 	}
 	switch {
@@ -45,6 +51,17 @@ func (r *run) compare(ctx context.Context, c *devices.Configuration, p planned) 
 		o.entry = baseline.Entry{} // no baseline is kept of it
 	}
 	return o, err
+}
+
+// fingerprint identifies a kernel's files, with what they include of its repository.
+func fingerprint(ctx context.Context, k *kernels.Kernel) (string, error) {
+	root := k.Dir
+	if root != "" {
+		if top, err := git.Top(ctx, root); err == nil {
+			root = top
+		}
+	}
+	return k.Fingerprint(root)
 }
 
 // againstEntry compares a candidate with its entry in the file.

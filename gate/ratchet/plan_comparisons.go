@@ -115,7 +115,9 @@ func (r *run) plan(ctx context.Context) (all []planned) {
 		}
 		if other, known := taken[k.Name]; known && place(other) != place(rule.Name) {
 			refused = append(refused, planned{refused: &reportedRefusal{
-				baseline.Key{Kernel: fmt.Sprintf("%s in %s", k.Name, filepath.Clean(rule.Name)), Workload: workload, Type: typeOf(k)},
+				baseline.Key{
+					Kernel: fmt.Sprintf("%s in %s", k.Name, filepath.Clean(rule.Name)), Workload: workload, Type: typeOf(k),
+				},
 				gate.Decide(gate.Inconclusive, "another kernel is called %s, in %s, and baselines are kept by name: rename one",
 					k.Name, filepath.Clean(other)),
 			}})

@@ -207,8 +207,9 @@ func (r *run) configuration(ctx context.Context, p planned) (outcome, error) {
 	began := time.Now()
 	if p.refused != nil {
 		p.refused.key.Device = r.report.Device
-		return outcome{result: reporting.Result{Key: p.refused.key, Comparison: gate.Comparison{Decision: p.refused.decision}}},
-			nil
+		result := reporting.Result{Key: p.refused.key}
+		result.Decision = p.refused.decision
+		return outcome{result: result}, nil
 	}
 	k, err := r.On.Load(ctx, p.Name, cmp.Or(p.Backend, r.Backend))
 	if err != nil {
@@ -229,6 +230,7 @@ func (r *run) configuration(ctx context.Context, p planned) (outcome, error) {
 	if err != nil {
 		return o, fmt.Errorf("gating %s: %w", p.Name, err)
 	}
+	r.accepted(&o.result)
 	o.result.Seconds = time.Since(began).Seconds()
 	o.result.Command = r.command(k.Origin, c.Workload.Name, p.At)
 	return o, nil

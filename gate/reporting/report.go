@@ -15,6 +15,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/internal/collect"
 	"pawl/internal/page"
+	"pawl/objective"
 	"pawl/objective/profile"
 )
 
@@ -64,11 +65,16 @@ type Result struct {
 	Baseline float64 `json:"baseline,omitempty"`
 	Current  float64 `json:"current,omitempty"`
 	gate.Comparison
-	Policy gate.Policy `json:"policy"`
-	// Changed are the keys of the manifest by which a branch changes what is right, AcceptedBy who has
-	// accepted that.
-	Changed    []string `json:"changed,omitempty"`
-	AcceptedBy string   `json:"accepted_by,omitempty"`
+	// Stage is where a candidate failed that is not measured.
+	Stage  objective.Stage `json:"stage,omitempty"`
+	Policy gate.Policy     `json:"policy"`
+	// Changed are the keys of the manifest by which a branch changes what is right.
+	Changed []string `json:"changed,omitempty"`
+	// Sources identifies the candidate's files. AcceptedBy is who has accepted a loss or changed checks of exactly
+	// these, AcceptedWhy the reason given.
+	Sources     string `json:"sources,omitempty"`
+	AcceptedBy  string `json:"accepted_by,omitempty"`
+	AcceptedWhy string `json:"accepted_why,omitempty"`
 	// Why says where a regression or an improvement comes from; nil where nothing is known.
 	Why *profile.Comparison `json:"explanation,omitempty"`
 	// Command repeats this comparison, at the report's commit.
@@ -111,9 +117,16 @@ func (r *Report) Failed() bool {
 	return slices.ContainsFunc(r.Results, r.fails)
 }
 
-// fails reports whether a result does. What is new passes always: it has to begin somewhere.
+// fails reports whether a result does. What is new passes always: it has to begin somewhere. A person may accept a
+// loss, but no wrong result; changed checks that nobody has accepted fail.
 func (r *Report) fails(s Result) bool {
-	return s.Verdict.Fails() || (r.Strict || s.Policy.Strict) && s.open() && s.Verdict != gate.New
+	switch {
+	case s.AcceptedBy != "":
+		return s.Verdict == gate.Wrong
+	case s.Verdict.Fails(), len(s.Changed) > 0:
+		return true
+	}
+	return (r.Strict || s.Policy.Strict) && s.open() && s.Verdict != gate.New
 }
 
 // Decided reports whether something is known about every configuration.

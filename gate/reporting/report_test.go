@@ -174,20 +174,22 @@ func TestMovedBaseline(t *testing.T) {
 
 func TestHeadlines(t *testing.T) {
 	for want, verdicts := range map[string][]gate.Verdict{
-		"nothing was compared":                       {},
-		"**fail**: 1 configuration that is wrong":    {gate.Wrong, gate.Regression},
-		"**fail**: 2 regressions":                    {gate.Regression, gate.Improvement, gate.Regression},
-		"**pass**: 1 improvement":                    {gate.Improvement, gate.Maintained},
-		"**pass**: performance is maintained":        {gate.Maintained},
-		"**neutral**: 1 comparison inconclusive":     {gate.Improvement, gate.Inconclusive},
-		"**neutral**: 1 configuration infeasible, 1": {gate.Infeasible, gate.Inconclusive},
-		"**neutral**: 1 configuration with no base":  {gate.NoDifference, gate.New},
-		"**fail**: 1 configuration of the base not":  {gate.New, gate.Vanished},
-		"**pass**: no significant difference":        {gate.NoDifference, gate.Maintained},
+		"nothing was compared":                                  {},
+		"**fail**: k w f16: wrong: because wrong; 1 more fails": {gate.Wrong, gate.Regression},
+		"**fail**: k w f16: because regression; 2 more fail; 1 unchanged": {
+			gate.Regression, gate.Maintained, gate.Wrong, gate.Vanished,
+		},
+		"**pass**: k w f16: because improvement; 1 unchanged":                       {gate.Improvement, gate.Maintained},
+		"**pass**: performance is maintained":                                       {gate.Maintained},
+		"**neutral**: k w f16: inconclusive at":                                     {gate.Improvement, gate.Inconclusive},
+		"**neutral**: k w f16: infeasible: because infeasible; 1 more is undecided": {gate.Infeasible, gate.Inconclusive},
+		"**neutral**: k w f16: because new; 1 unchanged":                            {gate.NoDifference, gate.New},
+		"**fail**: k w f16: because vanished":                                       {gate.New, gate.Vanished},
+		"**pass**: no significant difference":                                       {gate.NoDifference, gate.Maintained},
 	} {
 		r := &Report{}
 		for _, v := range verdicts {
-			r.Results = append(r.Results, result(key("k", "w"), v, "", 1, 1))
+			r.Results = append(r.Results, result(key("k", "w"), v, "because "+string(v), 1, 1))
 		}
 		if got := Headline(r); !strings.HasPrefix(got, want) {
 			t.Errorf("%v: %s, want %s", verdicts, got, want)
