@@ -41,7 +41,7 @@ func (s *Store) Across(ctx context.Context, study int64) (map[string][]trial.Rou
 		trial.Round
 		workload string
 	}
-	all, err := readRows(ctx, s, study, "across", "ORDER BY workload, number, point", func(r *round) columns {
+	all, err := readAll(ctx, s, study, "across", "ORDER BY workload, number, point", func(r *round) columns {
 		return append(outcomeColumns(&r.Outcome, &r.OrderSeed),
 			columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...)
 	})

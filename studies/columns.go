@@ -7,6 +7,8 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"pawl/internal/collect"
@@ -98,68 +100,131 @@ func (c columns) insertion(table string) string {
 		strings.Repeat(", ?", len(c))[2:] + ")"
 }
 
-// createAt adds a row whose key is known, and gives it its digest, in one transaction.
+// create adds a row and returns what has changed.
+func (s session) create(ctx context.Context, row rowKey, c columns) (*changed, error) {
+	stored, err := s.sealed(append(c, row.key...))
+	if err != nil {
+		return nil, err
+	}
+	return &changed{row: row, after: stored}, s.insert(ctx, row.table, stored)
+}
+
+// createAt adds a row whose key is known, with its digest, in one transaction.
 func (s *Store) createAt(ctx context.Context, study int64, row rowKey, c columns) error {
-	return s.change(ctx, study, func(tx session) (rowKey, error) {
-		return row, tx.insert(ctx, row.table, append(c, row.key...))
-	})
+	return s.change(ctx, study, func(tx session) (*changed, error) { return tx.create(ctx, row, c) })
 }
 
 // append adds a row with the next number that a study has in a table. The number is the first column. What is recorded
 // is for the error.
 func (s *Store) append(ctx context.Context, study int64, table, what string, c columns) error {
-	err := s.change(ctx, study, func(tx session) (row rowKey, err error) {
-		// Nobody else numbers meanwhile, because nobody else can change the study's head.
-		if _, err := tx.exec(ctx, "UPDATE studies SET digest = digest WHERE id = ?", study); err != nil {
-			return row, err
-		}
-		var number int
+	err := s.change(ctx, study, func(tx session) (*changed, error) {
+		// Nobody else numbers meanwhile, because nobody else can change the study's tally.
+		var number int64
 		if err := tx.queryRow(ctx, []any{&number}, "SELECT COALESCE(MAX(number), 0) + 1 FROM "+table+" WHERE study = ?",
 			study); err != nil {
-			return row, err
+			return nil, err
 		}
-		row = rowOf(table, study, number)
-		return row, tx.insert(ctx, table, append(c[1:], row.key...))
+		return tx.create(ctx, rowOf(table, study, number), slices.Clone(c[1:]))
 	})
 	return doing(err, "recording %s study %d", what, study)
 }
 
-// update changes columns of one row and gives it its digest, in one transaction, if the row meets
-// a condition; it returns how many rows that are.
+// update changes columns of one row and its digest, in one transaction, if the row is there and meets a condition; it
+// reports whether it did.
 func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns,
-	condition string) (changed int64, err error) {
-	statement := "UPDATE " + row.table + " SET " + strings.Join(c.names(), " = ?, ") + " = ?" + row.where() + condition
-	err = s.change(ctx, study, func(tx session) (rowKey, error) {
-		if changed, err = tx.exec(ctx, statement, append(c.values(), row.key.values()...)...); err != nil || changed == 0 {
-			return rowKey{}, err
+	condition func(before columns) bool) (done bool, err error) {
+	err = s.change(ctx, study, func(tx session) (*changed, error) {
+		done = false
+		before, err := row.read(ctx, tx)
+		if err != nil || before == nil || condition != nil && !condition(before) {
+			return nil, err
 		}
-		return row, nil
+		whole := slices.DeleteFunc(slices.Clone(before), func(o column) bool {
+			return o.name == digestColumn || slices.Contains(c.names(), o.name)
+		})
+		after, err := tx.sealed(append(whole, c...))
+		if err != nil {
+			return nil, err
+		}
+		set := after[len(whole):] // with the digest
+		done = true
+		_, err = tx.exec(ctx, "UPDATE "+row.table+" SET "+strings.Join(set.names(), " = ?, ")+" = ?"+row.where(),
+			append(set.values(), row.key.values()...)...)
+		return &changed{row, before, after}, err
 	})
-	return changed, err
+	return done, err
 }
 
-// readRows returns the rows of a study in a table; rest says which of them, with more arguments, and in which order.
-// Row returns the columns of a value that every row is read into.
+// readRows returns the rows of a study in a table, each compared with its digest; rest says which of them, with more
+// arguments, and in which order. Row returns the columns of a value that every row is read into. What was read is
+// counted: see wholeTable.
 func readRows[T any](ctx context.Context, s *Store, study int64, table, rest string,
-	row func(*T) columns, more ...any) ([]T, error) {
-	if err := s.damageOf(ctx, study); err != nil {
-		return nil, err
-	}
+	row func(*T) columns, more ...any) (all []T, seen tableTally, err error) {
 	var one, none T
-	c := row(&one)
-	targets := c.values()
-	var all []T
-	statement := "SELECT " + strings.Join(c.names(), ", ") + " FROM " + table + " WHERE study = ? " + rest
-	err := s.read(ctx, func() error {
-		all = nil
-		return s.db.query(ctx, func(rows *sql.Rows) error {
+	targets, called := row(&one), tableCalled(table)
+	err = s.read(ctx, func() error {
+		all, seen = nil, tableTally{}
+		var changed []string
+		err := eachRow(ctx, s.db, func(stored columns) error {
+			if !seen.add(stored) {
+				changed = append(changed, called.describe(stored))
+				return nil
+			}
 			one = none
-			if err := rows.Scan(targets...); err != nil {
-				return fmt.Errorf("%s: %w", table, err)
+			if err := targets.assign(stored); err != nil {
+				return fmt.Errorf("%s: %w", called.describe(stored), err)
 			}
 			all = append(all, one)
 			return nil
-		}, statement, append([]any{study}, more...)...)
+		}, "SELECT * FROM "+table+" WHERE study = ? "+rest, append([]any{study}, more...)...)
+		if err == nil && len(changed) > 0 {
+			err = s.changedRows(study, changed)
+		}
+		return s.damagedBy(study, err)
 	})
-	return all, doing(err, "reading study %d", study)
+	return all, seen, doing(err, "reading study %d", study)
+}
+
+// assign gives what columns point to the values of a stored row.
+func (c columns) assign(stored columns) error {
+	for i, target := range c {
+		value := any(nil)
+		// Rows of one table have their columns in one order: what was at a place is there again.
+		if i < len(stored) && stored[i].name == target.name {
+			value = stored[i].value
+		} else {
+			value = stored.get(target.name)
+		}
+		if err := assign(target.value, value); err != nil {
+			return fmt.Errorf("column %s: %w", target.name, err)
+		}
+	}
+	return nil
+}
+
+// assign gives a text, a number or what scans itself a value as rows hold it.
+func assign(target, value any) error {
+	if scanner, ok := target.(sql.Scanner); ok {
+		return scanner.Scan(value)
+	}
+	to := reflect.ValueOf(target).Elem()
+	switch v := value.(type) {
+	case string:
+		if to.Kind() == reflect.String {
+			to.SetString(v)
+			return nil
+		}
+	case []byte:
+		return assign(target, string(v))
+	case int64:
+		switch {
+		case to.CanInt():
+			to.SetInt(v)
+			return nil
+		case to.Kind() == reflect.Bool:
+			to.SetBool(v != 0)
+			return nil
+		}
+	}
+	return fmt.Errorf("%v (%T) is no %s", value, value, to.Type())
 }

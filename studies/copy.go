@@ -46,9 +46,12 @@ func (s *Store) Copy(ctx context.Context, study int64, to *Store) (Copied, error
 	if err := to.refuseTwin(ctx, head); err != nil {
 		return Copied{}, fmt.Errorf("study %d of %s: %w", study, s.path, err)
 	}
+	if err := s.verifyStudy(ctx, study); err != nil {
+		return Copied{}, err
+	}
 	content, err := readContent(ctx, s.db, study)
 	if err != nil {
-		return Copied{}, fmt.Errorf("reading study %d: %w", study, err)
+		return Copied{}, fmt.Errorf("reading study %d: %w", study, s.damagedBy(study, err))
 	}
 	content.storable(to.engine)
 	copied := Copied{From: study, Digest: content.digest(), Rows: len(content)}
@@ -126,11 +129,16 @@ func (c content) write(ctx context.Context, tx session) (id int64, err error) {
 	if err := tx.queryRow(ctx, []any{&id}, head.insertion("studies")+" RETURNING id", head.values()...); err != nil {
 		return 0, err
 	}
-	if _, err := rowOf("studies", id).setDigest(ctx, tx); err != nil {
+	row := rowOf("studies", id)
+	stored, err := tx.sealed(append(slices.Clone(head), row.key...))
+	if err != nil {
+		return 0, err
+	}
+	if _, err := tx.exec(ctx, "UPDATE studies SET digest = ?"+row.where(), stored.get(digestColumn), id); err != nil {
 		return 0, err
 	}
 	for _, row := range c[1:] {
-		whole := append(row.columns, column{"study", id})
+		whole := append(slices.Clone(row.columns), column{"study", id})
 		whole = append(whole, column{digestColumn, rowDigest(whole)})
 		if err := tx.insert(ctx, row.table, whole); err != nil {
 			return 0, err
@@ -143,5 +151,9 @@ func (c content) write(ctx context.Context, tx session) (id int64, err error) {
 	if arrived.digest() != c.digest() {
 		return 0, errors.New("what has arrived is not what was sent; nothing was kept")
 	}
-	return id, nil
+	counted, err := countRows(ctx, tx, id)
+	if err != nil {
+		return 0, err
+	}
+	return id, writeSummary(ctx, tx, id, summary{tally: counted[id]})
 }

@@ -41,7 +41,7 @@ func testCopies(t *testing.T, e testEngine) {
 		t.Fatalf("%+v, %v", copied, err)
 	}
 	same(t, from, 2, to, copied.To)
-	if damage, err := to.unsound(t.Context(), digestedTables, 0); err != nil || len(damage) > 0 {
+	if damage, err := to.Verify(t.Context()); err != nil || len(damage) > 0 {
 		t.Errorf("%v, %v", damage, err)
 	}
 	// The study goes on there.

@@ -3,18 +3,20 @@ package studies
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"pawl/internal/page"
 )
 
 // DamagedError says that a database, or a study in it, is not what was recorded.
@@ -48,9 +50,10 @@ func hasCode(err error, codes ...int) bool {
 	return errors.As(err, &coded) && slices.Contains(codes, coded.Code()&0xff)
 }
 
-// inspect makes sure that the file is a sound database of pawl's, or none yet. It opens it
-// for reading only: SQLite would otherwise move the content of a log into a file
-// that is damaged, and what is set aside would not be what was found.
+// inspect makes sure that the file is a database of pawl's, or none yet, that can be read and written where a search
+// will write. It opens it for reading only: SQLite would otherwise move the content of a log into a file that is
+// damaged, and what is set aside would not be what was found. What it takes does not depend on the studies: these are
+// compared with their digests when they are read.
 func inspect(ctx context.Context, path string) error {
 	if size(path) == 0 {
 		if size(path+"-wal") > 0 {
@@ -58,14 +61,13 @@ func inspect(ctx context.Context, path string) error {
 		}
 		return nil
 	}
-	result, err := integrity(ctx, path, "mode=ro")
+	if err := recognize(path); err != nil {
+		return err
+	}
+	err := survey(ctx, path, "mode=ro")
 	if hasCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) {
 		// A file that was being created when its process was killed is rolled back first, which needs to write.
-		result, err = integrity(ctx, path, "mode=rw")
-	}
-	if err == nil && result != "ok" {
-		result = strings.TrimPrefix(result, "*** in database main ***")
-		err = fmt.Errorf("%w: %s", errDamaged, strings.Join(strings.Fields(result), " "))
+		err = survey(ctx, path, "mode=rw")
 	}
 	if hasCode(err, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL) {
 		err = fmt.Errorf("%w; is the disk full?", err)
@@ -76,17 +78,84 @@ func inspect(ctx context.Context, path string) error {
 	return err
 }
 
-// integrity returns what SQLite says about a database: "ok", or what is wrong. A sound one must be pawl's.
-func integrity(ctx context.Context, path, mode string) (result string, err error) {
+// recognize refuses a file that does not begin as a SQLite database: SQLite itself takes one that is short for a new
+// one, and writes over it. One with a journal was being created, and is rolled back.
+func recognize(path string) error {
+	const magic, smallest = "SQLite format 3\x00", 512
+	if exists(path + "-journal") {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, smallest)
+	n, err := io.ReadFull(f, head)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: it has %s and is no SQLite database", errDamaged, page.Count(n, "byte"))
+	case err != nil:
+		return err
+	case string(head[:len(magic)]) != magic:
+		return fmt.Errorf("%w: it does not begin as a SQLite database does", errDamaged)
+	}
+	pageSize := int64(binary.BigEndian.Uint16(head[len(magic):]))
+	if rest := size(path) % max(pageSize, smallest); rest != 0 {
+		return fmt.Errorf("%w: its last page has %d bytes of %d", errDamaged, rest, pageSize)
+	}
+	return nil
+}
+
+// survey looks at what a database is and at the ends of its tables, where the next rows are written. SQLite looks at
+// every page of one that has pages to use again, which must be used by nothing else, and of one of another version.
+func survey(ctx context.Context, path, mode string) error {
 	db, err := sql.Open("sqlite", dsn(path, mode))
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer db.Close()
-	if err = db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err == nil && result == "ok" {
-		err = foreign(ctx, db)
+	s := session{db, &file{db: db, path: path}}
+	version, err := s.engine.version(ctx)
+	if err != nil {
+		return err
 	}
-	return result, err
+	free := 0
+	if err := s.queryRow(ctx, []any{&free}, "PRAGMA freelist_count"); err != nil {
+		return err
+	}
+	if free > 0 || version != schemaVersion {
+		if err := integrity(ctx, db); err != nil {
+			return err
+		}
+	}
+	if err := foreign(ctx, db); err != nil || version != schemaVersion {
+		return err
+	}
+	for _, table := range append(slices.Clone(digestedTables), digestedTable{name: "summaries", key: []string{"study"}}) {
+		last := "SELECT * FROM " + table.name + " ORDER BY " + strings.Join(table.key, " DESC, ") + " DESC LIMIT 1"
+		if err := eachRow(ctx, s, func(row columns) error {
+			for _, name := range append([]string{digestColumn}, table.key...) {
+				if row.get(name) == nil {
+					return foreignSchema(path, fmt.Sprintf("table %s has no column %s", table.name, name))
+				}
+			}
+			return nil
+		}, last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// integrity returns what SQLite finds wrong in any page.
+func integrity(ctx context.Context, db *sql.DB) error {
+	var result string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err != nil || result == "ok" {
+		return err
+	}
+	result = strings.TrimPrefix(result, "*** in database main ***")
+	return fmt.Errorf("%w: %s", errDamaged, strings.Join(strings.Fields(result), " "))
 }
 
 func size(path string) int64 {
@@ -109,7 +178,7 @@ func setAsideDamaged(ctx context.Context, path string) (aside string, err error)
 	if err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) }); err == nil || !damaged(err) {
 		return "", err
 	}
-	aside = freeName(path)
+	aside = freeName(path, "damaged")
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
@@ -118,11 +187,12 @@ func setAsideDamaged(ctx context.Context, path string) (aside string, err error)
 	return aside, nil
 }
 
-func freeName(path string) string {
+// freeName returns a name beside a database that nothing has yet.
+func freeName(path, what string) string {
 	stamp := time.Now().UTC().Format("20060102-150405")
-	name := fmt.Sprintf("%s.damaged-%s", path, stamp)
+	name := fmt.Sprintf("%s.%s-%s", path, what, stamp)
 	for i := 1; exists(name) || exists(name+"-wal"); i++ {
-		name = fmt.Sprintf("%s.damaged-%s-%d", path, stamp, i)
+		name = fmt.Sprintf("%s.%s-%s-%d", path, what, stamp, i)
 	}
 	return name
 }
@@ -132,61 +202,67 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// damage holds, by study, the rows that are not what was recorded. A file is examined as a
-// whole when it is opened; on a server, where others keep large databases, a study is when it
-// is first read.
-type damage struct {
-	mu       sync.Mutex
-	rows     map[int64][]string
-	lazy     bool
-	examined map[int64]bool
+// damagedStudy says that a study is not what was recorded.
+func (s *Store) damagedStudy(study int64, detail string) error {
+	return &DamagedError{s.path, study, detail, "other studies can be used, and pawl tune begins a new one"}
 }
 
-func (s *Store) examine(ctx context.Context, tables []digestedTable) error {
-	rows, err := s.unsound(ctx, tables, 0)
-	if err != nil {
-		return err
-	}
-	s.damage.rows = rows
-	for _, study := range slices.Sorted(maps.Keys(rows)) {
-		s.Notices = append(s.Notices, s.damage.of(s.path, study).Error())
-	}
-	return nil
-}
-
-// damageOf returns the error for a study of which rows are damaged, nil for one that is sound.
-func (s *Store) damageOf(ctx context.Context, study int64) error {
-	d := &s.damage
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.lazy && !d.examined[study] {
-		var rows map[int64][]string
-		if err := s.read(ctx, func() (err error) {
-			rows, err = s.unsound(ctx, digestedTables, study)
-			return err
-		}); err != nil {
-			return err
-		}
-		d.examined[study] = true
-		if len(rows[study]) > 0 {
-			d.rows[study] = rows[study]
-		}
-	}
-	return d.of(s.path, study)
-}
-
-func (d *damage) of(path string, study int64) error {
-	rows := d.rows[study]
-	if len(rows) == 0 {
-		return nil
-	}
+// changedRows says which rows of a study are not what was recorded.
+func (s *Store) changedRows(study int64, rows []string) error {
 	const most = 3
 	detail := strings.Join(rows[:min(most, len(rows))], ", ")
 	if len(rows) > most {
 		detail += fmt.Sprintf(" and %d more", len(rows)-most)
 	}
-	return &DamagedError{path, study, detail + " is not what was recorded",
-		"other studies can be used, and pawl tune begins a new one"}
+	return s.damagedStudy(study, detail+" is not what was recorded")
+}
+
+// damagedBy says of an error which means that a part of the file cannot be read that it is of a study; others stay.
+func (s *Store) damagedBy(study int64, err error) error {
+	if !damaged(err) {
+		return err
+	}
+	return s.damagedStudy(study, err.Error())
+}
+
+// Verify reads everything that is recorded, and returns the errors of what is damaged.
+func (s *Store) Verify(ctx context.Context) (damage []error, err error) {
+	if f, isFile := s.engine.(*file); isFile {
+		if err := integrity(ctx, f.db); damaged(err) {
+			damage = append(damage, unusable(s.path, err))
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	all, err := s.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, study := range all {
+		err := s.verifyStudy(ctx, study.ID)
+		switch {
+		case errors.As(err, new(*DamagedError)):
+			damage = append(damage, err)
+		case err != nil && !errors.Is(err, ErrNoStudy): // it may have been deleted meanwhile
+			return nil, err
+		}
+	}
+	return damage, nil
+}
+
+func (s *Store) verifyStudy(ctx context.Context, study int64) error {
+	if _, err := s.Study(ctx, study); err != nil {
+		return err
+	}
+	for _, table := range digestedTables[1:] {
+		if err := s.wholeTable(ctx, study, table.name, func() (tableTally, error) {
+			_, seen, err := readRows(ctx, s, study, table.name, "", func(*struct{}) columns { return nil })
+			return seen, err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Locked reports whether an error means that another process holds the database for longer than one waits.

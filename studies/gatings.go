@@ -82,5 +82,5 @@ func (s *Store) Gated(ctx context.Context, study int64, g Gating) error {
 
 // Gatings returns what the gate said about a study's points, in the order of time.
 func (s *Store) Gatings(ctx context.Context, study int64) ([]Gating, error) {
-	return readRows(ctx, s, study, "gatings", "ORDER BY number", (*Gating).columns)
+	return readAll(ctx, s, study, "gatings", "ORDER BY number", (*Gating).columns)
 }

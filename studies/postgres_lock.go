@@ -85,6 +85,14 @@ func (p *postgres) running(ctx context.Context, study int64) (running bool, err 
 	return running, p.explain(err)
 }
 
+func (p *postgres) anyRunning(ctx context.Context) (running bool, err error) {
+	err = p.db.QueryRowContext(ctx,
+		`SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+		AND classid = $1::int AND objid <> $2::int AND database = (SELECT oid FROM pg_database
+		WHERE datname = current_database()))`, lockClass, creationLock).Scan(&running)
+	return running, p.explain(err)
+}
+
 func (p *postgres) creating(ctx context.Context) (done func(), err error) {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {

@@ -169,7 +169,7 @@ func TestRights(t *testing.T) {
 	store := testEngines["postgres"].open(t, place)
 	record(t, store)
 	postgrestest.Exec(t, place,
-		`GRANT SELECT, INSERT, UPDATE ON studies, trials, rounds, gatings, across, profiles TO searcher;
+		`GRANT SELECT, INSERT, UPDATE ON studies, trials, rounds, gatings, across, profiles, summaries TO searcher;
 		GRANT SELECT ON ALL TABLES IN SCHEMA public TO searcher, reader`)
 	written := testEngines["postgres"].open(t, searcher)
 	id, err := written.Create(t.Context(), Study{Subject: Subject{Kernel: "own"}})

@@ -38,5 +38,5 @@ func (s *Store) Profiled(ctx context.Context, study int64, p Profile) error {
 
 // Profiles returns what was profiled of a study, in the order of time.
 func (s *Store) Profiles(ctx context.Context, study int64) ([]Profile, error) {
-	return readRows(ctx, s, study, "profiles", "ORDER BY number", (*Profile).columns)
+	return readAll(ctx, s, study, "profiles", "ORDER BY number", (*Profile).columns)
 }

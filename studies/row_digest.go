@@ -4,17 +4,19 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl/internal/collect"
 )
 
-// A row carries a digest of its own content, which is made when the row is written
-// and compared when the database is opened: SQLite sees a page that makes no sense,
-// but not a bit that turned one time into another.
+// A row carries a digest of its own content, which is made when the row is written and compared whenever it is read:
+// SQLite sees a page that makes no sense, but not a bit that turned one time into another. A row that is gone has no
+// digest that could be wrong: that is what a study's tally is for.
 //
 // The digest is over names and values, sorted by name, without those that are
 // empty. So it depends on no order of columns, and a column that a later version
@@ -41,20 +43,51 @@ var digestedTables = []digestedTable{
 }
 
 func rowDigest(row columns) string {
-	var parts []string
+	parts := make([]string, 0, len(row))
 	for _, c := range row {
 		if c.name == digestColumn || isEmpty(c.value) {
 			continue
 		}
 		// The type and the length keep two different rows from one text.
-		text := fmt.Sprint(c.value)
-		if raw, ok := c.value.([]byte); ok {
-			text = string(raw)
+		text := ""
+		switch v := c.value.(type) {
+		case string:
+			text = v
+		case []byte:
+			text = string(v)
+		case int64:
+			text = strconv.FormatInt(v, 10)
+		default:
+			text = fmt.Sprint(v)
 		}
-		parts = append(parts, fmt.Sprintf("%s %T %d %s\n", c.name, c.value, len(text), text))
+		parts = append(parts, c.name+" "+typeName(c.value)+" "+strconv.Itoa(len(text))+" "+text+"\n")
 	}
 	slices.Sort(parts)
-	return fmt.Sprintf("%.16x", sha256.Sum256([]byte(strings.Join(parts, ""))))
+	digest := sha256.Sum256([]byte(strings.Join(parts, "")))
+	return hex.EncodeToString(digest[:16])
+}
+
+func typeName(value any) string {
+	switch value.(type) {
+	case string:
+		return "string"
+	case int64:
+		return "int64"
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+// sealed are the columns of a whole row as they are stored, with their digest.
+func (s session) sealed(row columns) (columns, error) {
+	values, err := s.values(row.values())
+	if err != nil {
+		return nil, err
+	}
+	stored := make(columns, len(row), len(row)+1)
+	for i, value := range values {
+		stored[i] = column{row[i].name, value}
+	}
+	return append(stored, column{digestColumn, rowDigest(stored)}), nil
 }
 
 // isEmpty reports whether a value is what columns have by default.
@@ -76,11 +109,24 @@ type rowKey struct {
 	key columns
 }
 
+func tableCalled(name string) digestedTable {
+	found, _ := collect.First(digestedTables, func(t digestedTable) bool { return t.name == name })
+	return found
+}
+
+// describe says which row of its table one is.
+func (t digestedTable) describe(row columns) string {
+	var values []any
+	for _, name := range t.key[1:] {
+		values = append(values, row.get(name))
+	}
+	return fmt.Sprintf(t.called, values...)
+}
+
 // rowOf is the row of a table with the values of its key.
 func rowOf(table string, values ...any) rowKey {
 	row := rowKey{table: table}
-	found, _ := collect.First(digestedTables, func(t digestedTable) bool { return t.name == table })
-	for i, name := range found.key {
+	for i, name := range tableCalled(table).key {
 		row.key = append(row.key, column{name, values[i]})
 	}
 	return row
@@ -105,18 +151,11 @@ func eachRow(ctx context.Context, s session, do func(row columns) error, query s
 	}, query, arguments...)
 }
 
-// setDigest gives a row that was just written its digest, and returns it.
-func (k rowKey) setDigest(ctx context.Context, tx session) (digest string, err error) {
-	err = eachRow(ctx, tx, func(row columns) error {
-		digest = rowDigest(row)
-		return nil
-	}, "SELECT * FROM "+k.table+k.where(), k.key.values()...)
-	if err != nil {
-		return "", err
-	}
-	_, err = tx.exec(ctx, "UPDATE "+k.table+" SET "+digestColumn+" = ?"+k.where(),
-		append([]any{digest}, k.key.values()...)...)
-	return digest, err
+// read returns the row as it is stored, nil where there is none.
+func (k rowKey) read(ctx context.Context, tx session) (row columns, err error) {
+	err = eachRow(ctx, tx, func(found columns) error { row = found; return nil },
+		"SELECT * FROM "+k.table+k.where(), k.key.values()...)
+	return row, err
 }
 
 // has reports whether the row is there with a digest; an empty one was never made.
@@ -130,30 +169,4 @@ func (k rowKey) has(ctx context.Context, tx session, digest string) (bool, error
 		return false, nil
 	}
 	return found == digest, err
-}
-
-// unsound describes, by study, the rows of tables that are not what was written: those of one
-// study, or of all where it is 0.
-func (s *Store) unsound(ctx context.Context, tables []digestedTable, study int64) (map[int64][]string, error) {
-	found := map[int64][]string{}
-	for _, table := range tables {
-		err := eachRow(ctx, s.db, func(row columns) error {
-			var values []any // of the digest and the key
-			for _, name := range append([]string{digestColumn}, table.key...) {
-				if row.get(name) == nil {
-					return s.foreignSchema(fmt.Sprintf("table %s has no column %s", table.name, name))
-				}
-				values = append(values, row.get(name))
-			}
-			if rowDigest(row) != row.get(digestColumn) {
-				study, _ := row.get(table.key[0]).(int64) // 0 if it makes no sense
-				found[study] = append(found[study], fmt.Sprintf(table.called, values[2:]...))
-			}
-			return nil
-		}, "SELECT * FROM "+table.name+" WHERE ?1 = 0 OR "+table.key[0]+" = ?1", study)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", s.path, err)
-		}
-	}
-	return found, nil
 }

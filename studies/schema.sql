@@ -121,4 +121,14 @@ CREATE TABLE profiles (
   metrics  TEXT NOT NULL DEFAULT '{}',
   digest   TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (study, number)
-) WITHOUT ROWID
+) WITHOUT ROWID;
+-- What is kept of each study so that a list reads no trials, and so that a row that is gone is noticed: how many rows
+-- it has in each table with the sum of their digests, and what a list says of it. See summary.go.
+CREATE TABLE summaries (
+  study    INTEGER PRIMARY KEY REFERENCES studies(id) ON DELETE CASCADE,
+  tally    TEXT NOT NULL,
+  facts    TEXT NOT NULL DEFAULT '',
+  -- What the facts were made of, and by whom.
+  facts_of TEXT NOT NULL DEFAULT '',
+  digest   TEXT NOT NULL DEFAULT ''
+)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,12 +17,46 @@ type file struct {
 	path string
 	// opened is the file that was opened; nil before it has tables.
 	opened *identity
+	// watching is the connection that notices changes: see revision.
+	watching struct {
+		sync.Mutex
+		conn *sql.Conn
+	}
 }
 
 func (f *file) translate(statement string) string { return statement }
 func (f *file) storable(text string) string       { return text }
 func (f *file) explain(err error) error           { return err }
-func (f *file) close() error                      { return f.db.Close() }
+
+func (f *file) close() error {
+	f.watching.Lock()
+	defer f.watching.Unlock()
+	if f.watching.conn != nil {
+		f.watching.conn.Close() // it was only read
+		f.watching.conn = nil
+	}
+	return f.db.Close()
+}
+
+// revision asks one connection, which never writes, whether another one has committed anything since it was opened.
+func (f *file) revision(ctx context.Context) (string, error) {
+	f.watching.Lock()
+	defer f.watching.Unlock()
+	if f.watching.conn == nil {
+		conn, err := f.db.Conn(ctx)
+		if err != nil {
+			return "", err
+		}
+		f.watching.conn = conn
+	}
+	version := 0
+	if err := f.watching.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+		f.watching.conn.Close() // another one is opened the next time
+		f.watching.conn = nil
+		return "", err
+	}
+	return fmt.Sprint("v", version), nil
+}
 
 // begin needs no lock: a process that has lost a file's lock has lost its life.
 func (f *file) begin(ctx context.Context, _ int64) (transaction, error) {
@@ -63,7 +98,10 @@ func (f *file) region(start int64, command int) (held *os.File, err error) {
 	return held, nil
 }
 
-func (f *file) running(_ context.Context, study int64) (bool, error) {
+func (f *file) running(_ context.Context, study int64) (bool, error) { return f.locked(study, 1) }
+
+// locked reports whether another process holds any of so many locks from a study's on, 0 for all.
+func (f *file) locked(study, count int64) (bool, error) {
 	lock, err := os.OpenFile(f.path+".lock", os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -72,7 +110,7 @@ func (f *file) running(_ context.Context, study int64) (bool, error) {
 		return false, err
 	}
 	defer lock.Close() // opened for reading only
-	region := unix.Flock_t{Type: unix.F_WRLCK, Whence: 0, Start: study, Len: 1}
+	region := unix.Flock_t{Type: unix.F_WRLCK, Whence: 0, Start: study, Len: count}
 	if err := unix.FcntlFlock(lock.Fd(), askCommand, &region); err != nil {
 		return false, err
 	}
@@ -99,3 +137,14 @@ func (f *file) setVersion(ctx context.Context, tx session, version int64) error 
 }
 
 func (f *file) mayCreate(context.Context) error { return nil }
+
+// setAside copies the file and its log, which the transaction keeps others from writing to.
+func (f *file) setAside(_ context.Context, _ session, version int64) (string, error) {
+	place := freeName(f.path, fmt.Sprintf("schema-%d", version))
+	return place, copyDatabase(f.path, place)
+}
+
+// anyRunning asks for a lock of any byte that a study has.
+func (f *file) anyRunning(ctx context.Context) (bool, error) { return f.locked(1, 0) }
+
+func (f *file) grant(context.Context, session, string) error { return nil }

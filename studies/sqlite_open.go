@@ -39,11 +39,31 @@ func openFile(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := open(ctx, path)
+	store, err := openLogged(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	store.SetAside, store.Notices = aside, append(notices, store.Notices...)
+	return store, nil
+}
+
+// openLogged opens a file for reading and writing: SQLite will move what it can use of the log into the file, and
+// remove the log. A log of which it would drop something that was recorded is set aside before, with the file.
+func openLogged(ctx context.Context, path string) (*Store, error) {
+	lost, aside, err := keepLog(path)
+	if err != nil {
+		return nil, err
+	}
+	store, err := open(ctx, path, false)
+	if err != nil || lost == "" {
+		return store, err
+	}
+	// What is recorded next must not stand before the rest of the old log.
+	if _, err := store.db.exec(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && !Locked(err) {
+		store.Close()
+		return nil, fmt.Errorf("opening %s: %w", path, err)
+	}
+	store.Notices = append([]string{lost + "; as it was, the database is at " + aside}, store.Notices...)
 	return store, nil
 }
 
@@ -64,7 +84,7 @@ func openExistingFile(ctx context.Context, path string) (*Store, error) {
 	if err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) }); err != nil {
 		return nil, unusable(path, err)
 	}
-	return open(ctx, path)
+	return openLogged(ctx, path)
 }
 
 // staysEmpty reports whether a database has no content, and not because another
@@ -94,18 +114,15 @@ func unusable(path string, err error) error {
 	}
 }
 
-func open(ctx context.Context, path string) (*Store, error) {
+// open opens a file, which may be a copy of one that cannot be written.
+func open(ctx context.Context, path string, isCopy bool) (*Store, error) {
 	db, err := sql.Open("sqlite", dsn(path, "_pragma=journal_mode(WAL)"))
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
 	e := &file{db: db, path: path}
 	s := &Store{db: session{db, e}, engine: e, path: path}
-	err = patiently(ctx, s.create)
-	if err == nil {
-		err = patiently(ctx, func(ctx context.Context) error { return s.examine(ctx, digestedTables) })
-	}
-	if err != nil {
+	if err := patiently(ctx, func(ctx context.Context) error { return s.create(ctx, isCopy) }); err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -140,7 +157,7 @@ func patiently(ctx context.Context, try func(context.Context) error) error {
 func dsn(path, more string) string {
 	escaped := (&url.URL{Path: path}).EscapedPath()
 	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=synchronous(NORMAL)"+
-		"&_pragma=foreign_keys(1)&_txlock=immediate&%s",
+		"&_pragma=foreign_keys(1)&_pragma=cell_size_check(1)&_txlock=immediate&%s",
 		escaped, patience.Milliseconds(), more)
 }
 

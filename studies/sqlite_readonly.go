@@ -32,9 +32,16 @@ func openCopy(ctx context.Context, path string) (*Store, error) {
 	if err := inspect(ctx, copied); err != nil {
 		return nil, errors.Join(unusable(path, err), discard())
 	}
-	s, err := open(ctx, copied)
+	lost, err := droppedFrames(copied)
 	if err != nil {
 		return nil, errors.Join(err, discard())
+	}
+	s, err := open(ctx, copied, true)
+	if err != nil {
+		return nil, errors.Join(err, discard())
+	}
+	if lost != "" {
+		s.Notices = append(s.Notices, fmt.Sprintf(logDamaged, path, lost)+"; it was left as it is")
 	}
 	s.path, s.discard = path, discard
 	s.engine.(*file).path = path // for its locks

@@ -7,13 +7,15 @@
 // study is written by one process at a time, which holds its lock. Raw samples are
 // kept and summaries are computed late.
 //
-//  1. Open finds out whose the database is, makes the tables of a new one and compares every
-//     row with its digest. A damaged file is set aside.
+//  1. Open finds out whose the database is and makes the tables of a new one; those of an earlier version it turns
+//     into its own, after a copy was set aside. A damaged file is set aside. What opening takes does not depend on how
+//     many studies there are.
 //  2. Statements are written once, as SQLite has them; an engine translates them, and
 //     knows what else its database does differently.
 //  3. A row is a list of columns: one list says where each value is, for writing and
 //     for reading.
-//  4. Options are what a study was begun with, as one JSON column. What a resumed study
+//  4. Each row is compared with its digest when it is read, and what is read of a study with its tally: see summary.go.
+//  5. Options are what a study was begun with, as one JSON column. What a resumed study
 //     checks and the command that reproduces it derive from them.
 package studies
 
@@ -39,7 +41,7 @@ type Store struct {
 	SetAside string
 	// Notices are what a user should hear: what was damaged, and what that means.
 	Notices []string
-	damage  damage
+	listed  listed
 	// discard removes the copy that stands for a file that cannot be written.
 	discard func() error
 	// reconnecting is how long a server that is gone is waited for; a file is never gone.
@@ -58,6 +60,8 @@ type engine interface {
 	creator
 	dialect
 	studyWriter
+	// revision is another one when anything in the database has changed, empty where that is not known.
+	revision(ctx context.Context) (string, error)
 	close() error
 }
 
@@ -95,8 +99,12 @@ type OtherVersionError struct {
 }
 
 func (e *OtherVersionError) Error() string {
-	return fmt.Sprintf("%s was written by another version of pawl (schema %d, this one knows %d): use that pawl, or name "+
-		"another database", e.Path, e.Found, e.Know)
+	if e.Found > e.Know {
+		return fmt.Sprintf("%s was written by a newer version of pawl (schema %d, this one knows %d): use that pawl, or "+
+			"name another database", e.Path, e.Found, e.Know)
+	}
+	return fmt.Sprintf("%s was written by a version of pawl that is too old (schema %d, this one knows %d and what came "+
+		"shortly before): use that pawl, or name another database", e.Path, e.Found, e.Know)
 }
 
 // Open opens the database at a place, a file or the URL of a PostgreSQL database, and

@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"pawl/internal/collect"
@@ -184,9 +185,17 @@ func concluded(c *trial.Conclusion) columns {
 func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
 	study.Created = study.Created.UTC().Truncate(time.Second)
 	c := study.columns()[1:]
-	err = s.change(ctx, 0, func(tx session) (rowKey, error) {
-		err := tx.queryRow(ctx, []any{&id}, c.insertion("studies")+" RETURNING id", c.values()...)
-		return rowOf("studies", id), err
+	err = s.change(ctx, 0, func(tx session) (*changed, error) {
+		if err := tx.queryRow(ctx, []any{&id}, c.insertion("studies")+" RETURNING id", c.values()...); err != nil {
+			return nil, err
+		}
+		row := rowOf("studies", id)
+		stored, err := tx.sealed(append(slices.Clone(c), row.key...))
+		if err != nil {
+			return nil, err
+		}
+		_, err = tx.exec(ctx, "UPDATE studies SET digest = ?"+row.where(), stored.get(digestColumn), id)
+		return &changed{row: row, after: stored}, err
 	})
 	return id, doing(err, "creating a study")
 }
@@ -197,20 +206,20 @@ func (s *Store) Continue(ctx context.Context, study Study) error {
 	if len(study.Workloads) > 0 {
 		changed = append(changed, column{"workloads", asJSON{&study.Workloads}})
 	}
-	_, err := s.update(ctx, study.ID, rowOf("studies", study.ID), changed, "")
+	_, err := s.update(ctx, study.ID, rowOf("studies", study.ID), changed, nil)
 	return doing(err, "resuming study %d", study.ID)
 }
 
 // Finish records how a run of a study ended.
 func (s *Store) Finish(ctx context.Context, id int64, end trial.Conclusion) error {
-	_, err := s.update(ctx, id, rowOf("studies", id), concluded(&end), "")
+	_, err := s.update(ctx, id, rowOf("studies", id), concluded(&end), nil)
 	return doing(err, "finishing study %d", id)
 }
 
 // Annotate records what became of a study since, in the place of what was recorded before.
 func (s *Store) Annotate(ctx context.Context, id int64, a Annotations) error {
 	changed := columns{{"note", &a.Note}, {"applied", &a.Applied}, {"rivals", asJSON{&a.Rivals}}}
-	_, err := s.update(ctx, id, rowOf("studies", id), changed, "")
+	_, err := s.update(ctx, id, rowOf("studies", id), changed, nil)
 	return doing(err, "annotating study %d", id)
 }
 
@@ -222,6 +231,9 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	}
 	defer unlock()
 	err = s.transact(ctx, id, func(tx session) error {
+		if _, err := tx.exec(ctx, "DELETE FROM summaries WHERE study = ?", id); err != nil {
+			return err
+		}
 		for _, table := range slices.Backward(digestedTables) {
 			if _, err := tx.exec(ctx, "DELETE FROM "+table.name+" WHERE "+table.key[0]+" = ?", id); err != nil {
 				return err
@@ -240,18 +252,24 @@ func (s *Store) NoStudy(id int64) error {
 	return fmt.Errorf("%w: %d in %s; see %s", ErrNoStudy, id, s.path, s.Place.Pawl("studies", "list"))
 }
 
-// Study returns one study's head. One of which anything is not what was recorded is a *DamagedError.
-func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
-	if err := s.damageOf(ctx, id); err != nil {
-		return Study{}, err
-	}
-	study := Study{Reading: Reading{Place: s.Place}}
-	c := study.columns()
-	err := s.read(ctx, func() error {
-		return s.db.queryRow(ctx, c.values(), "SELECT "+strings.Join(c.names(), ", ")+" FROM studies WHERE id = ?", id)
+// Study returns one study's head. One that is not what was recorded is a *DamagedError.
+func (s *Store) Study(ctx context.Context, id int64) (study Study, err error) {
+	found := false
+	err = s.read(ctx, func() error {
+		found = false
+		return s.heads(ctx, func(one Study, err error) error {
+			study, found = one, true
+			return err
+		}, "WHERE id = ?", id)
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return Study{}, s.NoStudy(id)
+	if err == nil && !found {
+		var kept *summary
+		if kept, err = readSummary(ctx, s.db, id, ""); err == nil && kept == nil {
+			return Study{}, s.NoStudy(id)
+		}
+		if err == nil {
+			err = s.damagedStudy(id, headMissing)
+		}
 	}
 	if err != nil {
 		return Study{}, fmt.Errorf("reading study %d: %w", id, err)
@@ -259,26 +277,156 @@ func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 	return study, nil
 }
 
-// List returns all studies, newest first; those that are damaged by their number.
-func (s *Store) List(ctx context.Context) ([]Study, error) {
-	var all []Study
-	one := func(rows *sql.Rows) error {
+const headMissing = "its head is missing"
+
+// Newest returns the number of the newest study, 0 for none.
+func (s *Store) Newest(ctx context.Context) (id int64, err error) {
+	err = s.read(ctx, func() error {
+		return s.db.queryRow(ctx, []any{&id}, "SELECT COALESCE(MAX(id), 0) FROM studies")
+	})
+	return id, doing(err, "reading the number of the newest study")
+}
+
+// heads reads the heads of studies, each compared with its digest: one that cannot be read is an error of it. An error
+// that do returns ends it.
+func (s *Store) heads(ctx context.Context, do func(study Study, err error) error, rest string, more ...any) error {
+	err := eachRow(ctx, s.db, func(stored columns) error {
 		study := Study{Reading: Reading{Place: s.Place}}
-		err := rows.Scan(append(study.columns().values(), &study.Rounds)...)
-		if damage := s.damage.of(s.path, study.ID); damage != nil {
-			study, err = Study{ID: study.ID, Reading: Reading{Damaged: damage.Error()}}, nil
+		var seen tableTally
+		if !seen.add(stored) {
+			study.ID, _ = stored.get("id").(int64)
+			return do(study, s.changedRows(study.ID, []string{tableCalled("studies").describe(stored)}))
 		}
+		if err := study.columns().assign(stored); err != nil {
+			return do(study, s.damagedStudy(study.ID, err.Error()))
+		}
+		return do(study, nil)
+	}, "SELECT * FROM studies "+rest, more...)
+	return err
+}
+
+// ErrEnough ends what goes through studies one after the other, where a caller returns it.
+var ErrEnough = errors.New("enough")
+
+// EachLike goes through the studies of a kernel on a backend, newest first, reading one after the other. Those that are
+// damaged are passed over.
+func (s *Store) EachLike(ctx context.Context, kernel, backend string, do func(Study) error) error {
+	err := s.heads(ctx, func(study Study, err error) error {
 		if err != nil {
-			return fmt.Errorf("reading study %d: %w", study.ID, err)
+			return nil //nolint:nilerr // a list names it
 		}
-		all = append(all, study)
+		return do(study)
+	}, "WHERE kernel = ? AND backend = ? ORDER BY id DESC", kernel, backend)
+	if errors.Is(err, ErrEnough) {
 		return nil
 	}
+	return doing(err, "going through the studies of %s", kernel)
+}
+
+// Revision is another one when anything in the database has changed, empty where that is not known.
+func (s *Store) Revision(ctx context.Context) (revision string, err error) {
+	err = s.read(ctx, func() (err error) { revision, err = s.engine.revision(ctx); return err })
+	return revision, doing(err, "looking whether %s has changed", s.path)
+}
+
+// listed are the heads of all studies as they were read last.
+type listed struct {
+	mu       sync.Mutex
+	revision string // empty for none
+	all      []Study
+	// of is what each was read of: the sum of its digest.
+	of map[int64]tableTally
+}
+
+// List returns all studies, newest first; those that are damaged by their number. What was read before and has not
+// changed since is not read again.
+func (s *Store) List(ctx context.Context) ([]Study, error) {
+	l := &s.listed
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	err := s.read(ctx, func() error {
-		all = nil
-		return s.db.query(ctx, one, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+`,
-			(SELECT COUNT(DISTINCT number) FROM rounds WHERE study = studies.id AND phase = ?)
-			FROM studies ORDER BY id DESC`, string(trial.Confirmation))
+		revision, err := s.engine.revision(ctx)
+		if err != nil || revision != "" && revision == l.revision {
+			return err
+		}
+		if err := l.refresh(ctx, s); err != nil {
+			return err
+		}
+		l.revision = revision
+		return nil
 	})
-	return all, doing(err, "listing studies")
+	if err != nil {
+		return nil, fmt.Errorf("listing studies: %w", err)
+	}
+	all := slices.Clone(l.all)
+	for i := range all {
+		if all[i].Damaged == "" {
+			all[i].Place = s.Place
+		}
+	}
+	return all, nil
+}
+
+func (l *listed) refresh(ctx context.Context, s *Store) error {
+	kept, err := readSummaries(ctx, s.db, 0)
+	if err != nil {
+		return err
+	}
+	ids := map[int64]bool{}
+	for id := range kept {
+		ids[id] = true
+	}
+	err = s.db.query(ctx, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids[id] = true
+		return err
+	}, "SELECT id FROM studies")
+	if err != nil && !damaged(err) {
+		return err
+	}
+	known, of := map[int64]Study{}, map[int64]tableTally{}
+	for _, study := range l.all {
+		if one, there := kept[study.ID]; there && study.Damaged == "" && l.of[study.ID] == one.tally.Tables["studies"] {
+			known[study.ID] = study
+		}
+	}
+	var missing []int64
+	for id := range ids {
+		if _, there := known[id]; !there {
+			missing = append(missing, id)
+		}
+	}
+	take := func(study Study, err error) error {
+		if err != nil {
+			study = Study{ID: study.ID, Reading: Reading{Damaged: err.Error()}}
+		}
+		known[study.ID] = study
+		return nil
+	}
+	if len(missing) > 0 {
+		err := s.heads(ctx, take, "WHERE id BETWEEN ? AND ?", slices.Min(missing), slices.Max(missing))
+		if err != nil && !damaged(err) {
+			return err
+		}
+	}
+	l.all = l.all[:0:0]
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(ids))) {
+		study, there := known[id]
+		if !there { // by itself: a page that cannot be read must not hide others
+			one, err := s.Study(ctx, id)
+			if err != nil && !damaged(err) && !errors.As(err, new(*DamagedError)) {
+				return err
+			}
+			one.ID = id
+			take(one, err) //nolint:errcheck // it returns none
+			study = known[id]
+		}
+		if one, there := kept[id]; there {
+			study.Rounds, of[id] = one.tally.Confirmed, one.tally.Tables["studies"]
+		}
+		l.all = append(l.all, study)
+	}
+	l.of = of
+	return nil
 }

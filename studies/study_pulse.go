@@ -1,7 +1,10 @@
 package studies
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"pawl/search/trial"
@@ -19,30 +22,32 @@ type Pulse struct {
 	Later int
 }
 
-// Pulse asks for it; that is much quicker than reading the study.
+// Pulse asks for it, without reading the study's rows.
 func (s *Store) Pulse(ctx context.Context, study int64) (p Pulse, err error) {
-	if err := s.damageOf(ctx, study); err != nil {
-		return p, err
-	}
-	var found int
-	targets := []any{&found, &p.Head, &p.Ended, &p.Elapsed, &p.Rounds, &p.Gatings, &p.Across, &p.Profiles, &p.Trials,
-		&p.Finished, &p.Failed, &p.Later}
+	var kept *summary
 	err = s.read(ctx, func() error {
-		return s.db.queryRow(ctx, targets, `SELECT
-		(SELECT COUNT(*) FROM studies WHERE id = ?1), COALESCE((SELECT digest FROM studies WHERE id = ?1), ''),
-		COALESCE((SELECT ended FROM studies WHERE id = ?1), ''),
-		COALESCE((SELECT elapsed_ns FROM studies WHERE id = ?1), 0),
-		(SELECT COUNT(*) FROM rounds WHERE study = ?1), (SELECT COUNT(*) FROM gatings WHERE study = ?1),
-		(SELECT COUNT(*) FROM across WHERE study = ?1), (SELECT COUNT(*) FROM profiles WHERE study = ?1),
-		COUNT(*), COALESCE(SUM(told), 0), COUNT(CASE WHEN stage <> '' THEN 1 END),
+		if kept, err = readSummary(ctx, s.db, study, ""); err != nil {
+			return err
+		}
+		if kept == nil { // it was damaged, or an earlier pawl has written the study meanwhile
+			all, err := countRows(ctx, s.db, study)
+			if kept = (&summary{tally: all[study]}); err != nil || kept.tally == nil {
+				return cmp.Or(err, s.NoStudy(study))
+			}
+		}
+		err := s.db.queryRow(ctx, []any{&p.Head, &p.Ended, &p.Elapsed, &p.Later}, `SELECT digest, ended, elapsed_ns,
 		(SELECT COUNT(*) FROM studies WHERE id > ?1 AND kernel = (SELECT kernel FROM studies WHERE id = ?1))
-		FROM trials WHERE study = ?1`, study)
+		FROM studies WHERE id = ?1`, study)
+		if errors.Is(err, sql.ErrNoRows) {
+			return s.damagedStudy(study, headMissing)
+		}
+		return s.damagedBy(study, err)
 	})
 	if err != nil {
-		return p, fmt.Errorf("reading study %d: %w", study, err)
+		return Pulse{}, fmt.Errorf("reading study %d: %w", study, err)
 	}
-	if found == 0 {
-		return p, s.NoStudy(study)
-	}
+	t := kept.tally
+	p.Trials, p.Finished, p.Failed, p.Rounds = t.Tables["trials"].Rows, t.Finished, t.Failed, t.Tables["rounds"].Rows
+	p.Gatings, p.Across, p.Profiles = t.Tables["gatings"].Rows, t.Tables["across"].Rows, t.Tables["profiles"].Rows
 	return p, nil
 }

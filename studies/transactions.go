@@ -93,27 +93,43 @@ func (s session) values(arguments []any) ([]any, error) {
 	return values, nil
 }
 
-// change runs do in a transaction that writes to a study, and gives the row that do
-// has changed its digest; do returns none where it has changed nothing. A transaction whose
-// connection was lost is tried again. It may have been committed just before: the row
-// then has the digest already.
-func (s *Store) change(ctx context.Context, study int64, do func(tx session) (rowKey, error)) error {
-	var row rowKey
-	var digest string
+// changed is a row as it was, nil for a new one, and as it is.
+type changed struct {
+	row           rowKey
+	before, after columns
+}
+
+// change runs do in a transaction that writes one row of a study, 0 for a new one, and brings the study's tally up to
+// date in it; do returns nil where it has changed nothing. A transaction whose connection was lost is tried again. It
+// may have been committed just before: the row then has the digest already.
+func (s *Store) change(ctx context.Context, study int64, do func(tx session) (*changed, error)) error {
+	var made *changed
 	return s.retry(ctx, study, func() error {
 		return s.transact(ctx, study, func(tx session) error {
-			if done, err := row.has(ctx, tx, digest); done || err != nil {
+			if made != nil {
+				digest, _ := made.after.get(digestColumn).(string)
+				if done, err := made.row.has(ctx, tx, digest); done || err != nil {
+					return err
+				}
+			}
+			kept := &tally{}
+			if study != 0 {
+				var err error
+				if kept, err = tallyToWrite(ctx, tx, study); err != nil {
+					return err
+				}
+			}
+			now, err := do(tx)
+			if err != nil || now == nil {
 				return err
 			}
-			changed, err := do(tx)
-			if err != nil || changed.table == "" {
+			made = now
+			of, _ := now.after.get(tableCalled(now.row.table).key[0]).(int64)
+			kept.exchange(now.row.table, now.before, now.after)
+			if err := kept.countConfirmed(ctx, tx, of, now.row.table); err != nil {
 				return err
 			}
-			made, err := changed.setDigest(ctx, tx)
-			if err == nil {
-				row, digest = changed, made
-			}
-			return err
+			return writeSummary(ctx, tx, of, summary{tally: kept})
 		})
 	})
 }

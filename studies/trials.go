@@ -33,9 +33,10 @@ func (r *Recorder) Started(t trial.Trial) error {
 // Finished records a trial's outcome and the study's active time in one step.
 func (r *Recorder) Finished(t trial.Trial) error {
 	t.Finished = true
-	changed, err := r.store.update(context.Background(), r.study, rowOf("trials", r.study, t.Number),
-		trialColumns(&t), " AND told = 0")
-	if err == nil && changed != 1 {
+	pending := func(before columns) bool { return before.get("told") == int64(0) }
+	row := rowOf("trials", r.study, t.Number)
+	done, err := r.store.update(context.Background(), r.study, row, trialColumns(&t), pending)
+	if err == nil && !done {
 		return fmt.Errorf("trial %d of study %d was finished before, or never started", t.Number, r.study)
 	}
 	return err
@@ -43,9 +44,9 @@ func (r *Recorder) Finished(t trial.Trial) error {
 
 // Disqualified turns a finished trial into a failure. Its samples stay in no report: a wrong result has no time.
 func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
-	changed, err := r.store.update(context.Background(), r.study, rowOf("trials", r.study, number),
-		columns{{"stage", &failure.Stage}, {"reason", &failure.Reason}, {"detail", &failure.Detail}, {"samples", "[]"}}, "")
-	if err == nil && changed != 1 {
+	done, err := r.store.update(context.Background(), r.study, rowOf("trials", r.study, number),
+		columns{{"stage", &failure.Stage}, {"reason", &failure.Reason}, {"detail", &failure.Detail}, {"samples", "[]"}}, nil)
+	if err == nil && !done {
 		return fmt.Errorf("trial %d of study %d is not there to be disqualified", number, r.study)
 	}
 	return err
@@ -141,7 +142,10 @@ func (s *Store) Past(ctx context.Context, study int64) (trial.Past, error) {
 		return trial.Past{}, err
 	}
 	past := trial.Past{Conclusion: trial.Conclusion{Elapsed: head.Elapsed, Spending: head.Spending}}
-	if past.Trials, err = s.trials(ctx, study); err != nil {
+	if err = s.wholeTable(ctx, study, "trials", func() (seen tableTally, err error) {
+		past.Trials, seen, err = s.trials(ctx, study)
+		return seen, err
+	}); err != nil {
 		return past, err
 	}
 	for _, t := range past.Trials {
@@ -157,14 +161,14 @@ const partOfTrials = 2500
 // trials reads a long study in parts, as many at a time as there are cores: decoding takes
 // longer than reading. A running study has more trials at the end of it than at the beginning,
 // which the last part finds too.
-func (s *Store) trials(ctx context.Context, study int64) ([]trial.Trial, error) {
+func (s *Store) trials(ctx context.Context, study int64) ([]trial.Trial, tableTally, error) {
 	var count int
 	if err := s.read(ctx, func() error {
 		return s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?", study)
 	}); err != nil {
-		return nil, fmt.Errorf("reading study %d: %w", study, err)
+		return nil, tableTally{}, fmt.Errorf("reading study %d: %w", study, s.damagedBy(study, err))
 	}
-	parts := make([][]trial.Trial, 1+count/partOfTrials)
+	parts, seen := make([][]trial.Trial, 1+count/partOfTrials), make([]tableTally, 1+count/partOfTrials)
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(runtime.NumCPU())
 	for i := range parts {
@@ -173,20 +177,26 @@ func (s *Store) trials(ctx context.Context, study int64) ([]trial.Trial, error) 
 			if i+1 < len(parts) {
 				to = (i + 1) * partOfTrials
 			}
-			parts[i], err = s.trialsBetween(ctx, study, i*partOfTrials, to)
+			parts[i], seen[i], err = s.trialsBetween(ctx, study, i*partOfTrials, to)
 			return err
 		})
 	}
 	err := reading.Wait()
-	return slices.Concat(parts...), err
+	total := tableTally{}
+	for _, part := range seen {
+		total.Rows += part.Rows
+		total.Sum += part.Sum
+	}
+	return slices.Concat(parts...), total, err
 }
 
 // TrialsFrom returns a study's trials from a number on.
 func (s *Store) TrialsFrom(ctx context.Context, study int64, number int) ([]trial.Trial, error) {
-	return s.trialsBetween(ctx, study, number, math.MaxInt)
+	trials, _, err := s.trialsBetween(ctx, study, number, math.MaxInt)
+	return trials, err
 }
 
-func (s *Store) trialsBetween(ctx context.Context, study int64, from, to int) ([]trial.Trial, error) {
+func (s *Store) trialsBetween(ctx context.Context, study int64, from, to int) ([]trial.Trial, tableTally, error) {
 	return readRows(ctx, s, study, "trials", "AND number >= ? AND number < ? ORDER BY number",
 		func(t *trial.Trial) columns {
 			return append(trialColumns(t), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...)
@@ -195,7 +205,7 @@ func (s *Store) trialsBetween(ctx context.Context, study int64, from, to int) ([
 
 // Rounds returns what was measured after a study's search.
 func (s *Store) Rounds(ctx context.Context, study int64) ([]trial.Round, error) {
-	return readRows(ctx, s, study, "rounds", "ORDER BY phase DESC, number, point", func(r *trial.Round) columns {
+	return readAll(ctx, s, study, "rounds", "ORDER BY phase DESC, number, point", func(r *trial.Round) columns {
 		return append(outcomeColumns(&r.Outcome, &r.OrderSeed),
 			columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...)
 	})

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -61,12 +62,19 @@ func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, 
 	if err != nil {
 		return nil, err
 	}
+	lines, err := Lines(ctx, store)
+	if err != nil {
+		return nil, err
+	}
 	folders, entries := Folders(all), []Entry{}
 	broken := slices.DeleteFunc(slices.Clone(all), func(s studies.Study) bool { return s.Damaged == "" })
 	for _, study := range FrontStudies(all) {
-		summary, err := known, error(nil)
-		if known == nil || known.Study.ID != study.ID {
-			if summary, err = ReadBrief(ctx, store, study.ID); ctx.Err() != nil {
+		line, err := lines[study.ID], error(nil)
+		switch {
+		case known != nil && known.Study.ID == study.ID:
+			line.Entry = newEntry(known, "")
+		case !line.Known:
+			if line, err = ReadLine(ctx, store, study.ID); ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 		}
@@ -75,7 +83,8 @@ func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, 
 			broken = append(broken, study)
 			continue
 		}
-		entries = append(entries, newEntry(summary, folders[study.ID]))
+		line.Folder = folders[study.ID]
+		entries = append(entries, line.Entry)
 	}
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return slices.Compare([]string{a.Kernel, a.Workload, a.Folder}, []string{b.Kernel, b.Workload, b.Folder})
@@ -288,6 +297,9 @@ func PublishAll(ctx context.Context, store *studies.Store, out string) (changed 
 			continue
 		}
 		s, err := Read(ctx, store, study.ID)
+		if errors.As(err, new(*studies.DamagedError)) {
+			continue // the index names it
+		}
 		if err == nil {
 			err = changed.writeAll(studyFolder(out, all, study.ID), s)
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,15 +21,6 @@ func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error)
 // and without other studies.
 func ReadBrief(ctx context.Context, store *studies.Store, id int64) (*Summary, error) {
 	return read(ctx, store, id, true)
-}
-
-// ReadEntry reads a study for a list: what came of it, and what to do about it.
-func ReadEntry(ctx context.Context, store *studies.Store, id int64) (Entry, error) {
-	summary, err := ReadBrief(ctx, store, id)
-	if err != nil {
-		return Entry{}, err
-	}
-	return newEntry(summary, ""), nil
 }
 
 func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Summary, error) {
@@ -85,6 +77,9 @@ func Newest(ctx context.Context, store *studies.Store, head func(studies.Study) 
 			continue
 		}
 		summary, err := Read(ctx, store, s.ID)
+		if errors.As(err, new(*studies.DamagedError)) {
+			continue
+		}
 		if err != nil || facts(summary) {
 			return summary, err
 		}

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 
 	"pawl/internal/collect"
 	"pawl/search/sampler"
@@ -26,24 +27,26 @@ func (r *run) earlier(ctx context.Context, study studies.Study) ([]pastStudy, er
 	if r.Study.Cold {
 		return nil, nil
 	}
-	all, err := r.store.List(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var earlier []pastStudy
-	for _, other := range all {
+	err := r.store.EachLike(ctx, study.Kernel, study.Backend, func(other studies.Study) error {
 		later := study.ID != 0 && other.ID >= study.ID
-		if later || other.Kernel != study.Kernel || other.Backend != study.Backend ||
-			other.Environment.Objective.First() != study.Environment.Objective.First() || len(earlier) == earlierStudies {
-			continue
+		if later || other.Environment.Objective.First() != study.Environment.Objective.First() {
+			return nil
 		}
 		past, err := r.store.Past(ctx, other.ID)
-		if err != nil {
-			return nil, err
+		if errors.As(err, new(*studies.DamagedError)) {
+			r.Tools.Notice(err.Error())
+			return nil
 		}
-		earlier = append(earlier, pastStudy{other, past.Trials})
-	}
-	return earlier, nil
+		if err != nil {
+			return err
+		}
+		if earlier = append(earlier, pastStudy{other, past.Trials}); len(earlier) == earlierStudies {
+			return studies.ErrEnough
+		}
+		return nil
+	})
+	return earlier, err
 }
 
 // first returns the points that earlier studies recommend: the warm start.

@@ -74,16 +74,13 @@ func (r *run) describe() studies.Study {
 // that nothing asked for contradicts. If there are only others, the error says in what
 // they differ: going on would mix what cannot be compared.
 func (r *run) find(ctx context.Context, like studies.Study) (studies.Study, bool, error) {
-	all, err := r.store.List(ctx)
-	if err != nil {
-		return studies.Study{}, false, err
-	}
+	var found studies.Study
 	differs := ""
-	for _, s := range all {
-		same := s.Kernel == like.Kernel && s.Workload == like.Workload && s.Backend == like.Backend &&
-			s.Fingerprint == like.Fingerprint && s.Source == like.Source && s.Environment.Device == like.Environment.Device
+	err := r.store.EachLike(ctx, like.Kernel, like.Backend, func(s studies.Study) error {
+		same := s.Workload == like.Workload && s.Fingerprint == like.Fingerprint && s.Source == like.Source &&
+			s.Environment.Device == like.Environment.Device
 		if !same {
-			continue
+			return nil
 		}
 		difference := s.Contradiction(like.Options, r.Given)
 		// With its own --compiler it may have its own compiler: see adopt.
@@ -91,14 +88,16 @@ func (r *run) find(ctx context.Context, like studies.Study) (studies.Study, bool
 			difference = s.Elsewhere(like.Environment)
 		}
 		if difference == "" {
-			return s, true, nil
+			found = s
+			return studies.ErrEnough
 		}
 		differs = cmp.Or(differs, difference)
+		return nil
+	})
+	if err == nil && found.ID == 0 && differs != "" {
+		err = cannotResume(differs)
 	}
-	if differs != "" {
-		return studies.Study{}, false, cannotResume(differs)
-	}
-	return studies.Study{}, false, nil
+	return found, found.ID != 0, err
 }
 
 // adopt takes over a study's own options, and opens the subject again where they

@@ -65,10 +65,7 @@ func (o *Common) OpenStudy(ctx context.Context, arguments []string) (*studies.St
 		return nil, none, err
 	}
 	if id == 0 {
-		var all []studies.Study
-		if all, err = store.List(ctx); err == nil && len(all) > 0 {
-			id = all[0].ID // a damaged one is not passed over
-		} else if err == nil {
+		if id, err = store.Newest(ctx); err == nil && id == 0 { // a damaged one is not passed over
 			err = NoStudies(store)
 		}
 	}

@@ -35,8 +35,8 @@ func (o *doctorOptions) doctor(ctx context.Context, arguments []string) error {
 		return console.Usagef("doctor takes no arguments, got %q; pawl check KERNEL tries a kernel", arguments)
 	}
 	findings, usable, gpu := devices.Probe(ctx, o.Tools())
-	if place := o.Database(); o.DB != "" || o.Getenv(console.DatabaseVariable) != "" {
-		findings = append(findings, o.probeDatabase(ctx, place))
+	if finding, there := o.probeDatabase(ctx); there {
+		findings, usable = append(findings, finding), usable && finding.Found != ""
 	}
 	if err := o.Show("pawl doctor", 1, page.List("findings", findings), func(w io.Writer) {
 		o.print(w, findings, usable, gpu)
@@ -49,25 +49,36 @@ func (o *doctorOptions) doctor(ctx context.Context, arguments []string) error {
 	return nil
 }
 
-// probeDatabase says whether the study database that is named can be used. Looking makes none.
-func (o *doctorOptions) probeDatabase(ctx context.Context, place string) devices.Finding {
-	finding := devices.Finding{Name: "study database"}
+// probeDatabase says whether the study database can be used, opening it as every command does and then reading all of
+// it. Looking makes none; that there is none is worth a word where one was named.
+func (o *doctorOptions) probeDatabase(ctx context.Context) (finding devices.Finding, there bool) {
+	place := o.Database()
+	finding = devices.Finding{Name: "study database", Needed: true}
 	store, err := studies.OpenExisting(ctx, place)
 	if errors.Is(err, fs.ErrNotExist) {
 		finding.Found = studies.Name(place) + ": no studies yet; " + o.Pawl("tune") + " makes one"
-		return finding
+		return finding, o.DB != "" || o.Getenv(console.DatabaseVariable) != ""
 	}
 	var all []studies.Study
+	var damage []error
 	if err == nil {
 		defer store.Close()
-		all, err = store.List(ctx)
+		for _, notice := range store.Notices {
+			o.Notice(notice)
+		}
+		if damage, err = store.Verify(ctx); err == nil {
+			all, err = store.List(ctx)
+		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		finding.Advice = err.Error()
-		return finding
+	case len(damage) > 0:
+		finding.Advice = errors.Join(damage...).Error()
+	default:
+		finding.Found = fmt.Sprintf("%s: %s", store.Path(), page.Count(len(all), "study", "studies"))
 	}
-	finding.Found = fmt.Sprintf("%s: %s", store.Path(), page.Count(len(all), "study", "studies"))
-	return finding
+	return finding, true
 }
 
 func (o *doctorOptions) print(w io.Writer, findings []devices.Finding, usable, gpu bool) {

@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
@@ -19,12 +20,6 @@ import (
 	"pawl/studies"
 	"pawl/studies/report"
 )
-
-// line is what the lists say about a study, and what the study was when it was made.
-type line struct {
-	report.Entry
-	pulse studies.Pulse
-}
 
 type homeRow struct {
 	Head    studies.Study
@@ -54,7 +49,11 @@ func (s *Server) home(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	lines := s.lines(r.Context(), store, all)
+	lines, err := s.lines(r.Context(), store, all)
+	if err != nil {
+		return page{}, err
+	}
+	markDamaged(all, lines)
 	data := homePage{Studies: len(all), Database: store.Path(), Place: store.Place}
 	rows, front := map[report.Subject]*homeRow{}, report.FrontStudies(all)
 	trends := map[report.Subject][]float64{} // newest first, as the list is
@@ -126,31 +125,69 @@ func again(reading int) int { return min(2*reading, 2) }
 // impatience is how long a list waits for lines that are not read yet.
 const impatience = 400 * time.Millisecond
 
-// lines returns what is known about studies. What is not is read beside the requests, which
+// lines returns what is known about studies. What is not kept in the database is read beside the requests, which
 // wait for it a moment: five hundred studies take longer than a person waits.
-func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.Study) map[int64]line {
-	known := s.library.knownLines()
-	var missing []int64
-	for _, study := range all {
-		if study.Damaged != "" {
-			continue
-		}
-		made, found := known[study.ID]
-		if pulse, err := store.Pulse(ctx, study.ID); !found || err != nil || made.pulse != pulse {
-			missing = append(missing, study.ID)
-		}
+func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.Study) (map[int64]report.Line, error) {
+	l := s.library
+	revision, err := store.Revision(ctx)
+	if err != nil {
+		return nil, err
 	}
+	l.mu.Lock()
+	current := revision != "" && revision == l.revision && l.store == store
+	l.mu.Unlock()
+	if current {
+		return l.knownLines(), nil
+	}
+	kept, err := report.Lines(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	missing := l.takeLines(store, kept, all)
 	if len(missing) == 0 {
-		return known
+		l.mu.Lock()
+		l.revision = revision
+		l.mu.Unlock()
+		return l.knownLines(), nil
 	}
 	select {
 	case <-s.read(store, missing):
 	case <-time.After(impatience):
 	}
-	return s.library.knownLines()
+	return l.knownLines(), nil
 }
 
-func (l *library) knownLines() map[int64]line {
+// markDamaged notes which studies cannot be read, as their lines say.
+func markDamaged(all []studies.Study, lines map[int64]report.Line) {
+	for i, study := range all {
+		if line := lines[study.ID]; study.Damaged == "" && line.Verdict == report.Damaged {
+			all[i] = studies.Study{ID: study.ID, Reading: studies.Reading{Damaged: line.Sentence}}
+		}
+	}
+}
+
+// takeLines takes up what the database keeps, and returns which of some studies have nothing there that is up to date.
+func (l *library) takeLines(store *studies.Store, kept map[int64]report.Line, all []studies.Study) (missing []int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.store != store {
+		return nil
+	}
+	for id, line := range kept {
+		if line.Known {
+			l.lines[id] = line
+		}
+	}
+	for _, study := range all {
+		made, found := l.lines[study.ID]
+		if study.Damaged == "" && (!found || made.State != kept[study.ID].State) {
+			missing = append(missing, study.ID)
+		}
+	}
+	return missing
+}
+
+func (l *library) knownLines() map[int64]report.Line {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.lines)
@@ -178,16 +215,15 @@ func (s *Server) read(store *studies.Store, ids []int64) <-chan singleflight.Res
 }
 
 // newLine reads a study. One that cannot be read says so in its line.
-func newLine(store *studies.Store, id int64) (line, error) {
-	pulse, err := store.Pulse(context.Background(), id)
-	if err != nil {
-		return line{}, err
+func newLine(store *studies.Store, id int64) (report.Line, error) {
+	line, err := report.ReadLine(context.Background(), store, id)
+	if errors.Is(err, studies.ErrNoStudy) {
+		return line, err
 	}
-	entry, err := report.ReadEntry(context.Background(), store, id)
 	if err != nil {
-		entry = report.Entry{Study: id, Verdict: report.Damaged, Sentence: sentence(err), Action: "tune again"}
+		line.Entry = report.Entry{Study: id, Verdict: report.Damaged, Sentence: sentence(err), Action: "tune again"}
 	}
-	return line{entry, pulse}, nil
+	return line, nil
 }
 
 type studiesPage struct {
@@ -219,7 +255,11 @@ func (s *Server) studies(r *http.Request) (page, error) {
 	data.Found = len(all)
 	all = all[:min(len(all), mostListed)]
 	data.Unlisted = data.Found - len(all)
-	lines := s.lines(r.Context(), store, all)
+	lines, err := s.lines(r.Context(), store, all)
+	if err != nil {
+		return page{}, err
+	}
+	markDamaged(all, lines)
 	for _, study := range all {
 		made, known := lines[study.ID]
 		row := homeRow{Head: study, Address: studyAddress(study.ID), Known: known, Entry: made.Entry}

@@ -27,7 +27,8 @@ type library struct {
 	opened    os.FileInfo
 	summaries map[int64]*known
 	order     []int64 // of summaries, the oldest first
-	lines     map[int64]line
+	lines     map[int64]report.Line
+	revision  string             // of the database when all lines were up to date
 	reading   singleflight.Group // of lines, beside the requests
 	watched   map[int64]*watched // by live pages; each notices another file itself
 }
@@ -43,7 +44,7 @@ type known struct {
 const mostSummaries = 8
 
 func newLibrary(path string, place studies.Place) *library {
-	return &library{path: path, place: place, summaries: map[int64]*known{}, lines: map[int64]line{},
+	return &library{path: path, place: place, summaries: map[int64]*known{}, lines: map[int64]report.Line{},
 		watched: map[int64]*watched{}}
 }
 
@@ -98,7 +99,7 @@ func (l *library) forget() {
 	if old := l.store; old != nil {
 		time.AfterFunc(10*time.Second, func() { old.Close() }) //nolint:errcheck // it was only read
 	}
-	l.store, l.summaries, l.order, l.lines = nil, map[int64]*known{}, nil, map[int64]line{}
+	l.store, l.summaries, l.order, l.lines, l.revision = nil, map[int64]*known{}, nil, map[int64]report.Line{}, ""
 }
 
 // known returns a study as its page shows it, from memory where nothing was recorded since.

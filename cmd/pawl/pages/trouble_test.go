@@ -152,14 +152,14 @@ func TestADatabaseOfAnotherVersion(t *testing.T) {
 	path := closed(t)
 	execute(t, path, "PRAGMA user_version = 9999")
 	s := serving(t, path)
-	says(t, s, "/", http.StatusInternalServerError, "another version of pawl", "use that pawl")
+	says(t, s, "/", http.StatusInternalServerError, "a newer version of pawl", "use that pawl")
 }
 
 func TestAStudyIsDeletedWhileShown(t *testing.T) {
 	path := closed(t)
 	s := serving(t, path)
 	says(t, s, "/studies/1", http.StatusOK, "scale, small")
-	execute(t, path, "DELETE FROM trials; DELETE FROM rounds; DELETE FROM studies")
+	execute(t, path, "DELETE FROM trials; DELETE FROM rounds; DELETE FROM studies; DELETE FROM summaries")
 	says(t, s, "/studies/1", http.StatusNotFound, "There is no such study", "deleted")
 	says(t, s, "/studies/1/trials/1", http.StatusNotFound, "There is no such study")
 	says(t, s, "/", http.StatusOK, "No studies yet")

@@ -34,7 +34,8 @@ func copyCommand(env console.Environment) *cli.Command {
 				"when it has arrived. It gets the next free number. One that is there already is never written over: without\n"+
 				"--study it is passed over, so that a copy can be brought up to date.",
 			"pawl studies copy tuning postgres://pawl@db.example/pawl --study 3",
-			"0 done", "1 the study is there already, or it is running now", "2 no studies", "3 internal or environment error",
+			"0 done", "1 the study is there already, or one is damaged or running now and was left out", "2 no studies",
+			"3 internal or environment error",
 			"64 usage"),
 		Flags: append(o.Flags("json"),
 			console.NumberOr("study", &o.study, 1, "all that TO has not", "the `NUMBER` of the study in FROM")),
@@ -69,26 +70,35 @@ func (o *copyOptions) copyStudies(ctx context.Context, arguments []string) error
 	}
 	defer to.Close()
 	var copied []studies.Copied
+	left := false
 	for _, study := range chosen {
 		arrived, err := from.Copy(ctx, study, to)
 		switch {
 		case errors.Is(err, studies.ErrThere) && o.study == 0:
 			o.Notice(err.Error())
-		case errors.Is(err, studies.ErrThere), errors.Is(err, studies.ErrBusy):
+		case errors.Is(err, studies.ErrThere), errors.Is(err, studies.ErrBusy),
+			errors.As(err, new(*studies.DamagedError)) && o.study == 0:
 			o.Notice(err.Error())
-			return console.Answer(console.ExitNo)
+			left = true
 		case err != nil:
 			return err
 		default:
 			copied = append(copied, arrived)
 		}
 	}
-	return o.Show("pawl studies copy", 1, page.List("copied", copied), func(w io.Writer) {
+	if left && o.study != 0 {
+		return console.Answer(console.ExitNo)
+	}
+	err = o.Show("pawl studies copy", 1, page.List("copied", copied), func(w io.Writer) {
 		for _, c := range copied {
 			fmt.Fprintf(w, "study %d of %s is study %d of %s: %s, digest %s\n", c.From, from.Path(), c.To, to.Path(),
 				page.Count(c.Rows, "row"), c.Digest)
 		}
 	})
+	if err == nil && left {
+		err = console.Answer(console.ExitNo)
+	}
+	return err
 }
 
 // chooseStudies returns the numbers of those to copy, oldest first.

@@ -2,6 +2,7 @@ package studycmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -12,7 +13,6 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/collect"
 	"pawl/internal/page"
-	"pawl/search/trial"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -29,6 +29,11 @@ func (o *options) listStudies(ctx context.Context) error {
 	}
 	if len(all) == 0 {
 		return console.NoStudies(store)
+	}
+	for _, one := range all {
+		if one.Damaged != "" {
+			o.Notice(one.Damaged)
+		}
 	}
 	return o.Show("pawl studies list", 1, page.List("studies", all), func(w io.Writer) {
 		page.Table(w, lineHeader, collect.Each(all, line.row))
@@ -50,10 +55,14 @@ type line struct {
 	Interval  any            `json:"speedup_interval,omitempty"`
 }
 
-// readLines reads all studies, newest first, as many at once as there are cores: a verdict takes
-// a bootstrap.
+// readLines returns all studies, newest first. What is not kept of them is made, as many at once as there are cores: a
+// verdict takes a bootstrap. One that is damaged says so in its line.
 func readLines(ctx context.Context, store *studies.Store) ([]line, error) {
 	all, err := store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := report.Lines(ctx, store)
 	if err != nil {
 		return nil, err
 	}
@@ -64,29 +73,30 @@ func readLines(ctx context.Context, store *studies.Store) ([]line, error) {
 		if lines[i].Study = study; study.Damaged != "" {
 			continue
 		}
-		group.Go(func() error {
-			summary, err := report.ReadBrief(ctx, store, study.ID)
-			if err != nil {
-				return err
-			}
-			l := &lines[i]
-			if l.Running, err = store.Running(study.ID); err != nil {
-				return err
-			}
-			l.Trials, l.Verdict = summary.Search.Asked, summary.Advice.Verdict
-			if ranked := trial.Ranking(summary.Trials()); len(ranked) > 0 {
-				l.Best = new(ranked[0].Outcome.Milliseconds())
-			}
-			if summary.Winner != nil {
-				l.Confirmed = &summary.Winner.Milliseconds
-			}
-			if summary.Evidence != nil {
-				l.Speedup, l.Interval = &summary.Evidence.Speedup, &summary.Evidence.Interval
-			}
-			return nil
-		})
+		group.Go(func() error { return lines[i].read(ctx, store, kept[study.ID]) })
 	}
 	return lines, group.Wait()
+}
+
+// read fills in what came of the study, from what is kept of it if that is known.
+func (l *line) read(ctx context.Context, store *studies.Store, kept report.Line) (err error) {
+	if !kept.Known {
+		kept, err = report.ReadLine(ctx, store, l.ID)
+	}
+	if errors.As(err, new(*studies.DamagedError)) {
+		*l = line{Study: studies.Study{ID: l.ID, Reading: studies.Reading{Damaged: err.Error()}}}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.Trials, l.Best, l.Verdict = kept.Trials, kept.Best, kept.Verdict
+	l.Confirmed, l.Speedup = kept.Milliseconds, kept.Speedup
+	if kept.Interval != nil {
+		l.Interval = kept.Interval
+	}
+	l.Running, err = store.Running(l.ID)
+	return err
 }
 
 var lineHeader = []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "confirmed",
