@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"encoding/binary"
+	"math"
 
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
@@ -21,24 +22,28 @@ const (
 	Drawn
 )
 
-// Pool says how content is drawn. The pool is an input like the argument but for its size. A
-// content is a sequence of units, each any of the pool. Of floats whose low bits nobody
-// misses these are drawn too, so that a pool has many numbers.
+// Pool says how content is drawn. The pool is an input like the argument but for its size, in units that are numbers,
+// or structures of them. A content is a sequence of pieces, each the piece at its place of any unit: nothing larger
+// than a number occurs twice, so that a kernel which remembers parts of its inputs meets none of them again. Of floats
+// with many digits the last are drawn too, so that hardly a number does.
 type Pool struct {
 	// Binding is what the pool is filled as.
 	arguments.Binding
-	// Unit is the size of a unit in bytes, a multiple of 4; Units is how many the pool has, a
+	// Unit is the size of a unit in bytes, a multiple of Piece; Units is how many the pool has, a
 	// power of two.
 	Unit, Units int
-	// Flips is the number of low bits of each element that are drawn: 8 of 4 bytes, 16 of 8.
+	// Piece is the size of what is drawn at once: 4 bytes, or 8.
+	Piece int
+	// Flips is the number of low bits of each piece that are drawn: 16 of 4 bytes, 44 of 8. A number keeps seven or
+	// eight bits behind its first, which is its size to half a percent.
 	Flips int
 }
 
 const (
 	// MostPool bounds a pool, in bytes: it fits into any device's caches and is quickly filled.
 	MostPool = 256 << 10
-	// plainUnit is the unit of numbers that do not belong together.
-	plainUnit = 16
+	// word and pair are the sizes of pieces.
+	word, pair = 4, 8
 	// mostDrawn bounds the size of what is drawn, in bytes: units are counted in 32 bits.
 	mostDrawn = 8 << 30
 )
@@ -61,12 +66,22 @@ func RenewalOf(b arguments.Binding) (Renewal, Pool) {
 	case !plain(recipe, e) || b.Count*int64(e.Size) > mostDrawn:
 		return Refilled, Pool{}
 	}
-	p := Pool{Binding: b, Unit: plainUnit, Units: MostPool / plainUnit}
+	p := Pool{Binding: b}
 	p.Count, p.Row = int64(MostPool/e.Size), 1
-	if e.Float && e.Size >= 4 {
-		p.Flips = 2 * e.Size
-	}
+	p.Piece, p.Flips = pieces(e)
+	p.Unit, p.Units = p.Piece, MostPool/p.Piece
 	return Drawn, p
+}
+
+// pieces are what numbers of a type are drawn in, and how many of their bits.
+func pieces(e element.Type) (size, flips int) {
+	switch {
+	case e.Size == pair:
+		return pair, 44
+	case e.Size == word && e.Float:
+		return word, 16
+	}
+	return word, 0
 }
 
 // plain says that elements do not depend on their place, and that the few numbers of a pool
@@ -84,7 +99,7 @@ func plain(r Recipe, e element.Type) bool {
 
 // structurePool is the pool of structures of plain floats.
 func structurePool(b arguments.Binding) (Renewal, Pool) {
-	p := Pool{Binding: b, Unit: b.Stride, Units: 1}
+	p := Pool{Binding: b, Unit: b.Stride, Units: 1, Piece: word}
 	for 2*p.Units*p.Unit <= MostPool {
 		p.Units *= 2
 	}
@@ -94,11 +109,16 @@ func structurePool(b arguments.Binding) (Renewal, Pool) {
 		if recipe, err := NewRecipe(f.Binding, 0); err != nil || !e.Float || Computed(f.Binding) || !plain(recipe, e) {
 			return Kept, Pool{}
 		}
+		if size, flips := pieces(e); len(p.Fields) == 0 || size > p.Piece {
+			p.Piece, p.Flips = size, flips
+		} else if flips != p.Flips {
+			p.Flips = 0
+		}
 		f.Count, f.Row = int64(p.Units*f.Lanes), 1
 		p.Fields = append(p.Fields, f)
 	}
 	p.Count = int64(p.Units * p.Unit)
-	if p.Unit%4 != 0 || p.Unit > MostPool || b.Count > mostDrawn {
+	if p.Unit%p.Piece != 0 || p.Unit > MostPool || b.Count > mostDrawn {
 		return Kept, Pool{}
 	}
 	return Drawn, p
@@ -112,25 +132,31 @@ func (p Pool) Stream(seed uint64) uint64 { return uint64(newStream(^seed, p.Name
 
 // Draw puts a content together from a filled pool. A device does the same: see support.cu.
 func (p Pool) Draw(to, pool []byte, state uint64) {
-	from, unit, last := stream(state), uint64(0), uint64(p.Units-1)
-	for ; p.Unit == plainUnit && len(to) >= plainUnit; unit++ { // most content
-		drawn := from.at(unit)
-		piece := pool[(drawn&last)*plainUnit:][:plainUnit]
-		low, high := binary.LittleEndian.Uint64(piece), binary.LittleEndian.Uint64(piece[8:])
-		switch bits := drawn >> 32; p.Flips {
-		case 8:
-			low ^= bits&0xff | bits&0xff00<<24
-			high ^= bits>>16&0xff | bits>>16&0xff00<<24
-		case 16:
-			low ^= bits & 0xffff
-			high ^= bits >> 16 & 0xffff
+	from, last, number, each := stream(state), uint64(p.Units-1), uint64(0), uint64(p.Unit/p.Piece)
+	flips := uint64(1)<<p.Flips - 1
+	switch {
+	case p.Piece == pair:
+		for ; len(to) >= pair; number++ {
+			drawn := from.at(number)
+			content := binary.LittleEndian.Uint64(pool[((drawn&last)*each+number%each)*pair:])
+			binary.LittleEndian.PutUint64(to, content^drawn>>20&flips)
+			to = to[pair:]
 		}
-		binary.LittleEndian.PutUint64(to, low)
-		binary.LittleEndian.PutUint64(to[8:], high)
-		to = to[plainUnit:]
+	case each == 1: // most content
+		for ; len(to) >= 2*word; number += 2 {
+			drawn := from.at(number / 2)
+			first := binary.LittleEndian.Uint32(pool[drawn&last*word:])
+			second := binary.LittleEndian.Uint32(pool[drawn>>32&last*word:])
+			binary.LittleEndian.PutUint32(to, first^uint32(drawn>>16&flips))
+			binary.LittleEndian.PutUint32(to[word:], second^uint32(drawn>>48&flips))
+			to = to[2*word:]
+		}
 	}
-	for ; len(to) > 0; unit++ {
-		to = to[copy(to, pool[int(from.at(unit)&last)*p.Unit:][:p.Unit]):]
+	for ; len(to) > 0; number++ {
+		drawn := from.at(number/2) >> (32 * (number % 2)) & math.MaxUint32
+		piece := binary.LittleEndian.AppendUint32(nil, binary.LittleEndian.Uint32(
+			pool[((drawn&last)*each+number%each)*word:])^uint32(drawn>>16&flips))
+		to = to[copy(to, piece):]
 	}
 }
 

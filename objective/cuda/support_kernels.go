@@ -135,7 +135,7 @@ func (p *support) draw(first *buffer, buffers int, of inputs.Pool, stream uint64
 	blocks := min(first.size/4/supportThreads+1, max(supportBlocks/buffers, 1))
 	return p.launch(p.drawer, [3]int64{int64(blocks), int64(buffers), 1}, supportThreads, uint64(first.data),
 		uint64(first.stride()), uint64(first.size), uint64(p.pool), uint64(of.Units), uint64(of.Unit),
-		uint64(of.Flips), stream)
+		uint64(of.Piece), uint64(of.Flips), stream)
 }
 
 func (p *support) clear(n int) error {

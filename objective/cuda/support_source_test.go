@@ -36,10 +36,10 @@ int main() {
 	for (;;) {
 		u64 type = word();
 		if (type == ~0ULL) {
-			u64 size = word(), units = word(), unit = word(), flips = word(), stream = word();
+			u64 size = word(), units = word(), unit = word(), piece = word(), flips = word(), stream = word();
 			u8 *pool = (u8 *)malloc(units * unit), *drawn = (u8 *)malloc(size);
 			if (fread(pool, unit, units, stdin) != units) exit(1);
-			pawl_draw(drawn, 0, size, (u32 *)pool, units, unit, flips, stream);
+			pawl_draw(drawn, 0, size, (u32 *)pool, units, unit, piece, flips, stream);
 			fwrite(drawn, 1, size, stdout);
 			free(pool), free(drawn);
 			continue;
@@ -133,7 +133,8 @@ func TestSupportSourceDrawsAsTheHostDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		words(math.MaxUint64, uint64(len(content)), uint64(of.Units), uint64(of.Unit), uint64(of.Flips), 99)
+		words(math.MaxUint64, uint64(len(content)), uint64(of.Units), uint64(of.Unit),
+			uint64(of.Piece), uint64(of.Flips), 99)
 		request.Write(pool)
 		want.Write(content)
 		asked, ends = append(asked, b.Name), append(ends, want.Len())

@@ -191,13 +191,17 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 		return fmt.Errorf("compile cache: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	built, err := c.Build(ctx, cmp.Or(c.Timeout, 2*time.Minute), unit, scratch, path)
+	made := filepath.Join(scratch, filepath.Base(path)) // the one folder that compilers write to
+	built, err := c.Build(ctx, cmp.Or(c.Timeout, 2*time.Minute), unit, scratch, made)
+	if err == nil && os.Rename(made, path) != nil {
+		err = fmt.Errorf("%s succeeded without a cubin", c.Name())
+	}
 	if err != nil {
 		return worker.FullDisk(err)
 	}
 	cubin, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("%s succeeded without a cubin: %w", c.Name(), err)
+		return fmt.Errorf("compile cache: %w", err)
 	}
 	if err := writeReport(path, cubin, built); err != nil {
 		return fmt.Errorf("compiling %s with %s: %w", unit.Source, c.Version(), err)

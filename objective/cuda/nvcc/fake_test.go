@@ -60,13 +60,15 @@ func copies(t *testing.T, cubin []byte) string {
 }
 
 func TestNothingOfAHangingCompilerStays(t *testing.T) {
-	pidFile := filepath.Join(t.TempDir(), "pid")
 	c := newCompiler(t,
-		fakeNVCC(t, "(sleep 1000 & echo $! >"+pidFile+".new; mv "+pidFile+".new "+pidFile+"; wait) & wait\n"))
+		fakeNVCC(t, "(sleep 1000 & echo $! >$TMPDIR/new; mv $TMPDIR/new $TMPDIR/pid; wait) & wait\n"))
+	var content []byte
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		for ctx.Err() == nil {
-			if _, err := os.Stat(pidFile); err == nil {
+			files, _ := filepath.Glob(filepath.Join(c.Cache.Dir(), "making-*", "scratch", "pid"))
+			for _, file := range files {
+				content, _ = os.ReadFile(file)
 				cancel(process.ErrTime) // as the clock would, but not before the child is there
 			}
 			time.Sleep(time.Millisecond)
@@ -74,10 +76,6 @@ func TestNothingOfAHangingCompilerStays(t *testing.T) {
 	}()
 	if _, err := c.Compile(ctx, source(t, "")); !errors.Is(err, process.ErrTime) {
 		t.Fatalf("got %v", err)
-	}
-	content, err := os.ReadFile(pidFile)
-	if err != nil {
-		t.Fatal(err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 	if err != nil {

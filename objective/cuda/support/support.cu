@@ -293,21 +293,18 @@ extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 cou
     }
 }
 
-// Puts content together from the units of a pool, as Draw does in kernels/inputs/draw.go: for
+// Puts content together from the pieces of a pool, as Draw does in kernels/inputs/renew_inputs.go: for
 // several buffers at once, the first from the stream itself and each other one from its own.
-extern "C" __global__ void pawl_draw(u8 *first, u64 stride, u64 size, const u32 *pool, u32 units, u32 unit, u32 flips, u64 stream) {
+extern "C" __global__ void pawl_draw(u8 *first, u64 stride, u64 size, const u32 *pool, u32 units, u32 unit, u32 piece, u32 flips, u64 stream) {
     u8 *to = first + blockIdx.y * stride;
     if (blockIdx.y) stream = random_bits(stream, ~(u64)blockIdx.y);
-    u32 words = (u32)((size + 3) / 4), each = unit / 4;
+    u32 words = (u32)((size + 3) / 4), span = piece / 4, each = unit / piece;
     for (u32 w = blockIdx.x * blockDim.x + threadIdx.x; w < words; w += gridDim.x * blockDim.x) {
-        u32 number = w / each, place = w % each;
-        u64 drawn = random_bits(stream, number);
-        u32 word = pool[(u32)(drawn & (units - 1)) * each + place];
-        if (flips && (number + 1) * (u64)unit <= size) {
-            u32 bits = (u32)(drawn >> 32);
-            if (flips == 8) word ^= bits >> 8 * place & 0xff;
-            else if (place % 2 == 0) word ^= bits >> 8 * place & 0xffff;
-        }
+        u32 number = w / span, part = w % span;
+        u64 drawn = span == 1 ? random_bits(stream, number / 2) >> 32 * (number % 2) & 0xffffffff : random_bits(stream, number);
+        u32 from = (u32)(drawn & (units - 1)) * each + number % each;
+        u64 low = (drawn >> (span == 1 ? 16 : 20)) & ((1ULL << flips) - 1);
+        u32 word = pool[from * span + part] ^ (u32)(low >> 32 * part);
         if (w * 4ULL + 4 <= size) ((u32 *)to)[w] = word;
         else for (u32 i = 0; w * 4ULL + i < size; i++) to[w * 4ULL + i] = (u8)(word >> 8 * i);
     }

@@ -239,19 +239,21 @@ KERNEL(pawl_fill, 16) {
 	return 0;
 }
 
-KERNEL(pawl_draw, 8) {
-	uint64_t size = ARGUMENT(uint64_t, 2), base = ARGUMENT(uint64_t, 7);
+KERNEL(pawl_draw, 9) {
+	uint64_t size = ARGUMENT(uint64_t, 2), base = ARGUMENT(uint64_t, 8);
 	const char *pool = ARGUMENT(const char *, 3);
-	uint32_t units = ARGUMENT(uint32_t, 4), unit = ARGUMENT(uint32_t, 5), flips = ARGUMENT(uint32_t, 6);
+	uint32_t units = ARGUMENT(uint32_t, 4), unit = ARGUMENT(uint32_t, 5), piece = ARGUMENT(uint32_t, 6);
+	uint64_t mask = (1ull << ARGUMENT(uint32_t, 7)) - 1;
 	for (unsigned set = 0; set < grid[1]; set++) {
 		char *to = ARGUMENT(char *, 0) + set * ARGUMENT(uint64_t, 1);
 		uint64_t stream = set ? random_bits(base, ~(uint64_t)set) : base;
-		for (uint64_t at = 0; at < size; at += unit) {
-			uint64_t drawn = random_bits(stream, at / unit), bits = drawn >> 32;
-			uint64_t left = size - at < unit ? size - at : unit;
-			memcpy(to + at, pool + drawn % units * unit, left);
-			for (unsigned i = 0; flips && left == unit && i < 4; i++, bits >>= 8)
-				to[at + (flips == 8 ? 4 * i : 8 * (i / 2) + i % 2)] ^= bits & 0xff;
+		for (uint64_t at = 0, number = 0; at < size; at += piece, number++) {
+			uint64_t drawn = random_bits(stream, piece == 8 ? number : number / 2), content = 0;
+			if (piece == 4)
+				drawn = drawn >> 32 * (number % 2) & 0xffffffff;
+			memcpy(&content, pool + drawn % units * unit + at % unit, piece);
+			content ^= drawn >> (piece == 8 ? 20 : 16) & mask;
+			memcpy(to + at, &content, size - at < piece ? size - at : piece);
 		}
 	}
 	return 0;
