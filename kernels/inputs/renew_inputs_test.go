@@ -82,3 +82,49 @@ func TestDrawnContent(t *testing.T) {
 		t.Errorf("mean %g, variance %g", mean, variance)
 	}
 }
+
+// Nothing that a kernel could remember comes again in a sample: not two numbers next to each other, nor what is left of
+// four within a tolerance of 1 in 10,000; of small types, not what lies in 16 bytes. A structure is as its numbers are.
+func TestNoPartOfDrawnContentComesAgain(t *testing.T) {
+	field := func(kind string, offset int) arguments.Field {
+		return arguments.Field{Binding: arguments.Binding{Name: "f", Type: kind, Count: 1 << 12, Row: 1,
+			Values: arguments.Values{Fill: arguments.Normal}}, Offset: offset, Lanes: 1}
+	}
+	normal := arguments.Values{Fill: arguments.Normal}
+	for name, test := range map[string]struct {
+		binding arguments.Binding
+		part    int    // of the content, in bytes
+		mask    uint64 // what a kernel distinguishes of 8 bytes
+	}{
+		"f32":         {arguments.Binding{Name: "x", Type: "f32", Count: 1 << 14, Values: normal}, 8, math.MaxUint64},
+		"rounded f32": {arguments.Binding{Name: "x", Type: "f32", Count: 1 << 14, Values: normal}, 16, 0xffffff00ffffff00},
+		"f64":         {arguments.Binding{Name: "x", Type: "f64", Count: 1 << 13, Values: normal}, 8, 0xffffffffff000000},
+		"f16":         {arguments.Binding{Name: "x", Type: "f16", Count: 1 << 14, Values: normal}, 16, math.MaxUint64},
+		"structures": {arguments.Binding{Name: "x", Type: "u8", Stride: 16, Count: 1 << 16, Fields: []arguments.Field{
+			field("f32", 0), field("f32", 4), field("f32", 8), field("f32", 12)}}, 16, 0xffffff00ffffff00},
+	} {
+		renewal, of := inputs.RenewalOf(test.binding)
+		if renewal != inputs.Drawn {
+			t.Fatalf("%s is not drawn", name)
+		}
+		pool := make([]byte, of.Bytes())
+		if err := new(inputs.Source).Fill(pool, of.Binding, 3); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[[16]byte]bool{}
+		for seed := range uint64(8) {
+			content := make([]byte, 1<<16)
+			of.Draw(content, pool, of.Stream(seed))
+			for at := 0; at < len(content); at += test.part {
+				var part [16]byte
+				for i := 0; i < test.part; i += 8 {
+					binary.LittleEndian.PutUint64(part[i:], binary.LittleEndian.Uint64(content[at+i:])&test.mask)
+				}
+				if seen[part] {
+					t.Fatalf("%s: the part at %d of seed %d was there before", name, at, seed)
+				}
+				seen[part] = true
+			}
+		}
+	}
+}
