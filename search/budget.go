@@ -38,6 +38,8 @@ const (
 	SearchShare = 0.6
 	// leastShare is the part that it has in any case: what was not found cannot be confirmed.
 	leastShare = 0.3
+	// enoughAndMore is by how much more than the expected a budget is that is asked for: a machine slows down.
+	enoughAndMore = 1.5
 	// grace is the part by which the end may be late, before what still runs is abandoned.
 	grace = 0.05
 )
@@ -111,14 +113,15 @@ func (b *budget) explain() string {
 	if !known || b.total == 0 || cost == 0 || finalists == 2 && search == b.share(SearchShare) {
 		return ""
 	}
-	text := fmt.Sprintf("one run of the default takes %s with its checks: %v allow about %s",
-		page.Milliseconds(1e3*cost.Seconds()), b.total.Round(time.Second), page.Count(int(b.total/cost), "such run"))
+	took := max(cost, initial.Outcome.Spent.Check+initial.Outcome.Spent.Measure)
+	text := fmt.Sprintf("the default's trial took %s: the search has time for about %s",
+		page.Milliseconds(1e3*took.Seconds()), page.Count(max(1, int(search/took)), "trial"))
 	if finalists > 0 {
-		return text // how many go where depends on what is found
+		return text + ", and the rest is for confirming"
 	}
 	needed := b.rehearsed.check + confirm.Reserve(b.rehearsed.check, b.cost(initial), b.cost(initial))
-	return fmt.Sprintf("%s, too few to confirm a winner; --budget %v is enough", text,
-		time.Duration(math.Ceil(1.1*needed.Seconds()/(1-leastShare)))*time.Second)
+	return fmt.Sprintf("%s, and none is left to confirm a winner: give it --budget %v or more", text,
+		time.Duration(math.Ceil(enoughAndMore*needed.Seconds()/(1-leastShare)))*time.Second)
 }
 
 // rehearse does with the default what confirming does with every contender, as soon as it has a time. That finds a

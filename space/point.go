@@ -1,7 +1,9 @@
 package space
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +50,7 @@ func NewPoint(assignments ...Assignment) (Point, error) {
 }
 
 // ParsePoint reads a point's text, its assignments in any order and with
-// spaces round the separators. The empty text is the empty point.
+// spaces round the separators, or instead of the commas. The empty text is the empty point.
 func ParsePoint(text string) (Point, error) {
 	assignments, err := parseAssignments(text)
 	if err != nil {
@@ -89,6 +91,18 @@ func (p Point) With(name string, value Value) (Point, error) {
 	return NewPoint(append(p.Without(name).Assignments(), Assignment{name, value})...)
 }
 
+// Besides is what a point has that another has not, for people: TILE=32 TABLE=1, or "default" where nothing differs from
+// the default. ParsePoint reads it; what is left out has the default's value.
+func (p Point) Besides(initial Point) string {
+	var parts []string
+	for _, a := range p.Assignments() {
+		if value, has := initial.Get(a.Name); !has || value != a.Value {
+			parts = append(parts, a.Name+"="+a.Value.String())
+		}
+	}
+	return cmp.Or(strings.Join(parts, " "), "default")
+}
+
 // MarshalText returns the canonical text.
 func (p Point) MarshalText() ([]byte, error) { return []byte(p.text), nil }
 
@@ -120,16 +134,19 @@ func parseAssignments(text string) ([]Assignment, error) {
 		if rest == "" {
 			break
 		}
-		var comma bool
-		if rest, comma = strings.CutPrefix(rest, ","); !comma {
+		next, comma := strings.CutPrefix(rest, ",")
+		if !comma && next == after { // no blank either
 			return nil, fmt.Errorf("point %q: expected a comma at %q", text, rest)
 		}
-		if rest = strings.TrimSpace(rest); rest == "" {
+		if rest = strings.TrimSpace(next); rest == "" {
 			return nil, fmt.Errorf("point %q: ends in a comma", text)
 		}
 	}
 	return assignments, nil
 }
+
+// nextAssignment is where another assignment begins that no comma is before.
+var nextAssignment = regexp.MustCompile(`\s+[A-Za-z_][A-Za-z0-9_]*\s*=`)
 
 // parseValue reads one value from the start of text and returns what follows.
 func parseValue(text string) (Value, string, error) {
@@ -147,6 +164,11 @@ func parseValue(text string) (Value, string, error) {
 	word := text
 	if end := strings.IndexByte(text, ','); end >= 0 {
 		word = text[:end]
+	}
+	if strings.ContainsAny(word, " \t") { // rare, and points are parsed often
+		if end := nextAssignment.FindStringIndex(word); end != nil {
+			word = word[:end[0]]
+		}
 	}
 	rest := text[len(word):]
 	word = strings.TrimSpace(word)

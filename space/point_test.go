@@ -20,6 +20,8 @@ func TestPointTextIsCanonical(t *testing.T) {
 		"A=+3":                         "A=3",
 		"A=-O3 -g,B=long double":       `A="-O3 -g",B="long double"`,
 		"A=1.5.2":                      `A="1.5.2"`,
+		"B=2 A=1":                      "A=1,B=2",
+		`M="a b" A=-O3 -g  B = 2`:      `A="-O3 -g",B=2,M="a b"`,
 		"":                             "",
 	} {
 		p, err := ParsePoint(text)
@@ -33,6 +35,22 @@ func TestPointTextIsCanonical(t *testing.T) {
 		again, err := ParsePoint(p.String())
 		if err != nil || again != p {
 			t.Errorf("%q: does not round trip: %v, %v", text, again, err)
+		}
+	}
+}
+
+// What a point has beside the default can be given back with --at.
+func TestBesides(t *testing.T) {
+	initial, _ := ParsePoint(`A=1,B=true,M="a b"`)
+	for text, want := range map[string]string{
+		`A=1,B=true,M="a b"`: "default", `A=2,B=true,M="c d"`: `A=2 M="c d"`,
+	} {
+		p, _ := ParsePoint(text)
+		if got := p.Besides(initial); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		if given, err := ParsePoint(want); want != "default" && (err != nil || given.Besides(initial) != want) {
+			t.Errorf("%s is read as %s: %v", want, given, err)
 		}
 	}
 }
@@ -53,7 +71,7 @@ func TestBadPoints(t *testing.T) {
 		"A":       "expected NAME=VALUE",
 		"A=":      "no value",
 		"A=1,":    "ends in a comma",
-		"A=1 B=2": "no value",
+		"A=1 ,":   "ends in a comma",
 		"A=1,A=2": "given twice",
 		"9=1":     "expected NAME=VALUE",
 		`A="x`:    "malformed",

@@ -167,7 +167,7 @@ func runAndKill(t *testing.T, cmd *exec.Cmd, after time.Duration) (reported []in
 	for lines.Scan() {
 		text.WriteString(lines.Text() + "\n")
 		var number int
-		if n, _ := fmt.Sscanf(lines.Text(), "trial %d done:", &number); n == 1 {
+		if n, _ := fmt.Sscanf(lines.Text(), "trial %d ", &number); n == 1 {
 			reported = append(reported, number)
 		}
 	}
@@ -317,7 +317,7 @@ func interrupt(t *testing.T, cmd *exec.Cmd, times int) (reported []int, code int
 	for lines.Scan() {
 		text.WriteString(lines.Text() + "\n")
 		var number int
-		if n, _ := fmt.Sscanf(lines.Text(), "trial %d done:", &number); n == 1 {
+		if n, _ := fmt.Sscanf(lines.Text(), "trial %d ", &number); n == 1 {
 			reported = append(reported, number)
 		}
 		stopping := strings.HasPrefix(lines.Text(), "stopping:")

@@ -22,10 +22,11 @@ func main() { start(outside()) }
 
 // outside is the world as the process finds it.
 func outside() console.Environment {
+	plain := os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb"
 	return console.Environment{
 		Stdin:   os.Stdin,
-		Stdout:  &console.Output{File: os.Stdout},
-		Stderr:  &console.Output{File: os.Stderr},
+		Stdout:  &console.Output{File: os.Stdout, Plain: plain},
+		Stderr:  &console.Output{File: os.Stderr, Plain: plain},
 		Getenv:  os.Getenv,
 		Signals: console.Interrupts,
 	}

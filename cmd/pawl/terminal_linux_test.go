@@ -208,7 +208,7 @@ func TestCtrlCOnATerminal(t *testing.T) {
 			t.Errorf("exit code %d: %s", code, term.text())
 		}
 		if presses == 1 {
-			term.waitFor(t, "wrote tuning/suggestions.md")
+			term.waitFor(t, "wrote tuning/scale/small/suggestions.md")
 		}
 	}
 }

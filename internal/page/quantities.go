@@ -2,6 +2,8 @@ package page
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"pawl/internal/stats"
 )
@@ -68,6 +70,32 @@ func (q Quantity) Interval(i stats.Interval) string {
 		i.Low, i.High = i.High, i.Low
 	}
 	return interval(i, q.Text)
+}
+
+// Column writes the numbers of a column, all in one unit, which stands in its head, and with as many decimals as leave
+// the smallest four digits. Other quantities than times have their own units beside each.
+func (q Quantity) Column(compared ...float64) (unit string, text func(float64) string) {
+	if q != (Quantity{}) && (q.Unit != "ms" || q.Maximize) {
+		return "", q.Text
+	}
+	known := slices.DeleteFunc(slices.Clone(compared), func(ms float64) bool { return !(ms > 0) || math.IsInf(ms, 0) })
+	if len(known) == 0 {
+		return "ms", q.Text
+	}
+	least, size := slices.Min(known), 1e-6
+	for _, u := range units {
+		if least >= u.size {
+			unit, size = u.name, max(u.size, size)
+			break
+		}
+	}
+	digits := max(0, 3-int(math.Floor(math.Log10(least/size))))
+	return unit, func(ms float64) string {
+		if !(ms > 0) {
+			return Unknown
+		}
+		return fmt.Sprintf("%.*f", digits, ms/size)
+	}
 }
 
 // Text writes a number that was compared.

@@ -17,13 +17,16 @@ const (
 	Unbounded = "too few runs"
 )
 
+// units are those of times, with their sizes in milliseconds.
+var units = []struct {
+	name string
+	size float64
+}{{"s", 1000}, {"ms", 1}, {"µs", 1e-3}, {"ns", 0}}
+
 // Milliseconds writes a time with four significant digits, in the unit that suits it.
 // No measurement takes no time, so 0 is unknown.
 func Milliseconds(ms float64) string {
-	for _, unit := range []struct {
-		name string
-		size float64
-	}{{"s", 1000}, {"ms", 1}, {"µs", 1e-3}, {"ns", 0}} {
+	for _, unit := range units {
 		if ms > 0 && ms >= unit.size {
 			return fmt.Sprintf("%.4g %s", ms/max(unit.size, 1e-6), unit.name)
 		}
@@ -84,6 +87,9 @@ func RatioInterval(i stats.Interval) string {
 
 // ChangeInterval writes an interval of changes.
 func ChangeInterval(i stats.Interval) string { return interval(i, Change) }
+
+// IntervalIn writes an interval with the text of a column.
+func IntervalIn(i stats.Interval, text func(float64) string) string { return interval(i, text) }
 
 func interval(i stats.Interval, text func(float64) string) string {
 	if !i.Bounded() {

@@ -9,6 +9,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/space"
+	"pawl/studies"
 )
 
 // Suggestion is what to do to get what was measured. There is one only where the
@@ -73,6 +74,8 @@ func Withheld(s *Summary) string {
 	switch {
 	case s.Evidence == nil || s.Suggestion != nil || !s.Advice.Verdict.Usable():
 		return ""
+	case s.Study.Backend == studies.Replay:
+		return "Nothing was compiled here: a recording was searched, and there is nothing to apply."
 	case !ranHere(s.Study):
 		return "Nothing was compiled here, so there is no header and no command that is known to work."
 	}

@@ -173,9 +173,15 @@ func action(s *Summary) string {
 		return "read the page, then " + s.applying()
 	case Unproven:
 		return s.Confirming() // with more time
+	case Keep:
+		if s.open() {
+			return s.Confirming()
+		}
 	case Unconfirmed, Nothing:
-		_, wrong := adviseWrong(s)
-		if !wrong && s.Winner == nil && (s.Default != nil || s.Search.Failed == 0) {
+		if t := s.wrongTrial(); t != nil {
+			return cmp.Or(s.fuzzing(t.Point, "", ""), "read on the page what failed")
+		}
+		if s.Winner == nil && (s.Default != nil || s.Search.Failed == 0) {
 			return s.Confirming()
 		}
 		return "read on the page what failed"

@@ -141,6 +141,46 @@ type FailureGroup struct {
 	Count   int             `json:"count"`
 	Example space.Point     `json:"example"`
 	Detail  string          `json:"detail,omitempty"`
+	// Shared is a value that explains the group; nil for none.
+	Shared *SharedValue `json:"shared,omitempty"`
+}
+
+// SharedValue is a value that all points of a group of failures have, and with which most finished trials are in it.
+type SharedValue struct {
+	Value string `json:"value"` // such as FAST_EXP=1
+	// With and Without count the finished trials with the value and without it; of those with it, Failed are in the
+	// group, of the others none is.
+	Failed  int `json:"failed"`
+	With    int `json:"with"`
+	Without int `json:"without"`
+}
+
+// String is the value in a few words.
+func (v SharedValue) String() string {
+	return fmt.Sprintf("%d of %d with %s, 0 of %d without", v.Failed, v.With, v.Value, v.Without)
+}
+
+// sharedValue finds the value that all points of a group have and that explains it best: most of those that have it are
+// in the group. A single failure, or one of a value that most trials pass with, is not explained by it.
+func sharedValue(trials []trial.Trial, in func(trial.Trial) bool) *SharedValue {
+	finished := collect.Where(trials, func(t trial.Trial) bool { return t.Finished })
+	group := collect.Where(finished, in)
+	if len(group) < 2 {
+		return nil
+	}
+	var best *SharedValue
+	for _, a := range group[0].Point.Assignments() {
+		has := func(t trial.Trial) bool { value, _ := t.Point.Get(a.Name); return value == a.Value }
+		if slices.ContainsFunc(group, func(t trial.Trial) bool { return !has(t) }) {
+			continue
+		}
+		with := len(collect.Where(finished, has))
+		v := &SharedValue{a.Name + "=" + a.Value.String(), len(group), with, len(finished) - with}
+		if 2*v.Failed > v.With && v.Without > 1 && (best == nil || v.With < best.With) {
+			best = v
+		}
+	}
+	return best
 }
 
 // Summarise computes the facts of a study from its record, and from what the gate said
@@ -357,6 +397,12 @@ func failureGroups(trials []trial.Trial) []FailureGroup {
 			at = len(groups) - 1
 		}
 		groups[at].Count++
+	}
+	for i, g := range groups {
+		groups[i].Shared = sharedValue(trials, func(t trial.Trial) bool {
+			f := t.Outcome.Failure
+			return f != nil && f.Stage == g.Stage && f.Reason == g.Reason
+		})
 	}
 	slices.SortStableFunc(groups, func(a, b FailureGroup) int { return b.Count - a.Count })
 	return groups

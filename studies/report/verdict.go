@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/collect"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/search/confirm"
 	"pawl/search/trial"
 )
 
@@ -27,11 +29,9 @@ const (
 	Consider Verdict = "consider"
 	// Promising: a gain in all rounds, which are too few to be certain.
 	Promising Verdict = "promising"
-	// Noise: a difference too small to be trusted.
-	Noise Verdict = "probably noise"
-	// Unproven: a difference whose interval includes none at all, or too few rounds to tell.
+	// Unproven: another point came first, and the rounds so far do not decide whether it is better.
 	Unproven Verdict = "unproven"
-	// Keep: the default is the best that was found.
+	// Keep: nothing beats the default by what is worth a change, as far as was measured.
 	Keep Verdict = "keep the default"
 	// Unconfirmed: the study ended before its finalists were compared.
 	Unconfirmed Verdict = "unconfirmed"
@@ -77,11 +77,11 @@ func advise(s *Summary) Advice {
 			fmt.Sprintf("The study ended before its best points were compared with the default %s: apply "+
 				"nothing yet. %s", inRounds(s.Study), s.confirms("confirms them"))}
 	case e == nil && s.Winner.Rounds < stats.FewestForInterval:
-		return Advice{Unproven, fmt.Sprintf("The default came first, in %d rounds of %d. %s", s.Winner.Rounds,
+		return Advice{Keep, fmt.Sprintf("The default came first, in %d rounds of %d. %s", s.Winner.Rounds,
 			stats.FewestForInterval, s.confirms("continues"))}
 	case e == nil && slices.ContainsFunc(s.Top, Timed.mayBeFaster):
-		return Advice{Unproven, fmt.Sprintf("Nothing is decided: the default came first, and another point may be more than "+
-			"%s %s. %s", page.WholePercent(claimSpeedup-1), s.better(), s.confirms("measures longer"))}
+		return Advice{Keep, fmt.Sprintf("The default came first, but its rounds do not exclude that another point is more "+
+			"than %s %s. %s", page.WholePercent(claimSpeedup-1), s.better(), s.confirms("measures longer"))}
 	case e == nil:
 		return Advice{Keep, "Nothing clearly better than the default was found. Change nothing."}
 	case !e.Interval.Bounded() && e.Speedup >= noiseSpeedup && e.Least > 1:
@@ -95,8 +95,8 @@ func advise(s *Summary) Advice {
 			fmt.Sprintf("Nothing is decided: the gain may be below %s or above %s. %s", page.WholePercent(noiseSpeedup-1),
 				page.WholePercent(claimSpeedup-1), s.confirms("measures longer"))}
 	case e.Speedup < noiseSpeedup:
-		return Advice{Noise,
-			fmt.Sprintf("The best point is less than %s %s than the default, which is probably noise: not worth applying.",
+		return Advice{Keep,
+			fmt.Sprintf("The best point is less than %s %s than the default, which may be noise. Change nothing.",
 				page.WholePercent(noiseSpeedup-1), s.better())}
 	case e.Interval.Low <= 1:
 		return Advice{Unproven,
@@ -141,7 +141,16 @@ func (s *Summary) Figures() string {
 		s.Evidence.Speedup, page.RatioInterval(s.Evidence.Interval))
 }
 
-// Confirming is the command that measures longer: the rounds that are missing or twice as many, in twice the time.
+// open reports whether the default came first although its rounds are too few to exclude that another point is better.
+func (s *Summary) open() bool {
+	return s.Evidence == nil && s.Winner != nil &&
+		(s.Winner.Rounds < stats.FewestForInterval || slices.ContainsFunc(s.Top, Timed.mayBeFaster))
+}
+
+// Confirming is the command that measures longer. It always asks for more than the study was given before, rounds or
+// time, so that following it again is never the same command: the rounds that are missing or twice as many, and twice
+// the time, at least as much as the rounds take by what the default and the best have taken so far. A study that somebody
+// stopped has its time left.
 func (s *Summary) Confirming() string {
 	var words []any
 	if len(s.Search.Devices) > 0 {
@@ -155,14 +164,34 @@ func (s *Summary) Confirming() string {
 	} else if s.Winner != nil && s.Winner.Rounds >= rounds {
 		rounds = 2 * s.Winner.Rounds
 	}
-	if planned := s.Study.Options.Rounds; planned > 0 && planned < rounds {
+	planned, budget := s.Study.Options.Rounds, s.Study.Options.Budget
+	spent := time.Duration(s.Search.Seconds * float64(time.Second))
+	stopped := s.Study.Ended == trial.Stopped || s.Study.Ended == ""
+	if budget == 0 && !stopped && planned >= rounds && s.Winner != nil {
+		rounds = 2 * planned // fewer were enough for a rule that would end it again
+	}
+	if planned > 0 && planned < rounds {
 		words = append(words, "--rounds", rounds)
 	}
-	if budget := s.Study.Options.Budget; budget > 0 {
-		spent := max(budget, time.Duration(s.Search.Seconds*float64(time.Second)))
-		words = append(words, "--budget", (2 * spent.Round(time.Second)).String())
+	if budget > 0 && !(stopped && spent < budget/2) {
+		spent = max(budget, spent)
+		words = append(words, "--budget", (spent + max(spent, 2*s.confirmationTakes())).Round(time.Second).String())
 	}
 	return s.Study.Resume(words...)
+}
+
+// confirmationTakes is about how long it takes to compare the best with the default, by what their trials took.
+func (s *Summary) confirmationTakes() time.Duration {
+	var costs []confirm.Cost
+	points := s.Top[:min(len(s.Top), 1)]
+	if s.Default != nil {
+		points = append([]Timed{*s.Default}, points...)
+	}
+	for _, t := range points {
+		tried, _ := collect.First(s.trials, func(o trial.Trial) bool { return o.Point == t.Point && o.OK() })
+		costs = append(costs, confirm.Cost{Start: tried.Outcome.Spent.Check, Sample: tried.Outcome.Spent.Measure})
+	}
+	return confirm.Reserve(0, costs...)
 }
 
 // confirms says what the command that measures longer does, and that a budget includes what was spent.

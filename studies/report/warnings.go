@@ -2,9 +2,7 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,85 +26,98 @@ func inRounds(s studies.Study) string {
 	return "in fresh processes"
 }
 
+// side is the default or the winner.
+type side struct {
+	name string
+	*Timed
+}
+
 // sides are the default and the winner where that is another point, as far as there are any.
-func (s *Summary) sides() map[string]*Timed {
-	sides := map[string]*Timed{"default": s.Default, "winner": s.Winner}
-	maps.DeleteFunc(sides, func(name string, t *Timed) bool { return t == nil || name == "winner" && t == s.Default })
+func (s *Summary) sides() (sides []side) {
+	if s.Default != nil {
+		sides = append(sides, side{"default", s.Default})
+	}
+	if s.Winner != nil && s.Winner != s.Default {
+		sides = append(sides, side{"winner", s.Winner})
+	}
 	return sides
 }
 
-// warnings collects what a reviewer should know before trusting the rest.
+// warnings collects what a reviewer should know before trusting the rest, the weightiest first: where the times come
+// from, then what was not checked, then what disturbed them, then what was left out.
 func warnings(s *Summary) []string {
-	var found, noisy []string
+	var found []string
+	add := func(format string, arguments ...any) { found = append(found, fmt.Sprintf(format, arguments...)) }
 	if s.Study.Backend == studies.Replay {
-		found = append(found,
-			fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.",
-				s.Study.Environment.Device))
+		add("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.",
+			s.Study.Environment.Device)
 	}
 	if s.Study.Backend == studies.Ask {
-		found = append(found, "Another program compiled, checked and measured: the times and failures are what it told.")
-	}
-	for name, t := range s.sides() {
-		if t.CV > NoisyVariation {
-			noisy = append(noisy,
-				fmt.Sprintf("the %s's by %s (robust CV %s)", name, page.WholePercent(t.CV),
-					page.RobustCV(page.WholePercent(t.Variation), t.Samples)))
-		}
-	}
-	if len(noisy) > 0 {
-		slices.Sort(noisy)
-		text := fmt.Sprintf("Times vary, %s.", strings.Join(noisy, ", "))
-		if ranHere(s.Study) {
-			text = "The machine is noisy: times vary" + strings.TrimPrefix(text, "Times vary") + " Close other programs and " +
-				"measure again before trusting small differences."
-		}
-		found = append(found, text)
+		add("Another program compiled, checked and measured: the times and failures are what it told.")
 	}
 	if p := s.Study.Environment.Programs; p != nil && len(p.Check) == 0 {
-		found = append(found,
-			"Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
+		add("Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
 	}
-	if budget := s.Study.Options.Budget; budget > 0 && budget <= search.QuickBudget && s.Search.OK > 0 {
-		found = append(found, fmt.Sprintf("This is a rough answer: %v are little time for a search.",
-			budget.Round(time.Second)))
+	if later := s.wrongLater(); len(later) > 0 && !strings.Contains(s.Advice.Sentence, wrongText(later)) {
+		add("%s", wrongText(later))
 	}
-	if s.Advice.Verdict.Usable() && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 &&
-		s.Study.Ended != trial.Stopped && s.Study.Backend != studies.Ask {
-		found = append(found, "What each change is worth was not measured: too little time was left (--budget).")
+	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
+		add("Not every size was checked: %s.", s.Default.Checked.Unchecked)
 	}
 	if s.Winner == nil && len(s.Top) > 0 {
-		found = append(found, "Each time is that of one process, which has no 95 % interval.")
+		add("Each time is that of one process, which has no 95 %% interval.")
+	}
+	if text := s.noisy(); text != "" {
+		add("%s", text)
+	}
+	if text := s.unpaired(); text != "" {
+		add("%s", text)
+	}
+	for _, t := range s.sides() {
+		if t.Checked != nil && t.Checked.Noted != "" {
+			add("Noticed of the %s: %s.", t.name, t.Checked.Noted)
+		}
+		for _, warning := range t.Conditions.Warnings(t.name) {
+			add("%s.", strings.ToUpper(warning[:1])+warning[1:])
+		}
+		if drift := page.Drift(t.Drift, t.Variation); drift != "" {
+			add("Inside a round, the %s %s.", t.name, drift)
+		}
 	}
 	if s.Advice.Verdict.Usable() && s.Evidence.Interval.Bounded() && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
 		found = append(found, tooClose(s))
 	}
-	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
-		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
+	if budget := s.Study.Options.Budget; budget > 0 && budget <= search.QuickBudget && s.Search.OK > 0 {
+		add("This is a rough answer: %v are little time for a search.", budget.Round(time.Second))
 	}
-	if text := s.unpaired(); text != "" {
-		found = append(found, text)
+	if s.Advice.Verdict.Usable() && len(s.Ablation) == 0 && s.Study.Options.Budget > 0 &&
+		s.Study.Ended != trial.Stopped && s.Study.Backend != studies.Ask {
+		add("What each change is worth was not measured: too little time was left (--budget).")
 	}
-	for name, t := range s.sides() {
-		if drift := page.Drift(t.Drift, t.Variation); drift != "" {
-			found = append(found, fmt.Sprintf("Inside a round, the %s %s.", name, drift))
-		}
-		if t.Checked != nil && t.Checked.Noted != "" {
-			found = append(found, fmt.Sprintf("Noticed of the %s: %s.", name, t.Checked.Noted))
-		}
-		for _, warning := range t.Conditions.Warnings(name) {
-			found = append(found, strings.ToUpper(warning[:1])+warning[1:]+".")
-		}
-	}
-	if later := s.wrongLater(); len(later) > 0 && !strings.Contains(s.Advice.Sentence, wrongText(later)) {
-		found = append(found, wrongText(later))
-	}
-	slices.Sort(found)
 	if s.Study.Space.Sampled {
-		found = append(found,
-			fmt.Sprintf("The space is too large to enumerate: the search began with a random sample of %d points.",
-				s.Study.Space.Valid))
+		add("The space is too large to enumerate: the search began with a random sample of %d points.", s.Study.Space.Valid)
 	}
 	return found
+}
+
+// noisy says that times vary; empty where they do not.
+func (s *Summary) noisy() string {
+	var noisy []string
+	for _, t := range s.sides() {
+		if t.CV > NoisyVariation {
+			noisy = append(noisy, fmt.Sprintf("the %s's by %s (robust CV %s)", t.name, page.WholePercent(t.CV),
+				page.RobustCV(page.WholePercent(t.Variation), t.Samples)))
+		}
+	}
+	switch text := strings.Join(noisy, ", "); {
+	case len(noisy) == 0:
+		return ""
+	case ranHere(s.Study):
+		return "The machine is noisy: times vary, " + text + ". Close other programs and measure again before trusting " +
+			"small differences."
+	default:
+		return "Times vary, " + text + "."
+	}
 }
 
 // unpaired explains a speedup that is not the ratio of the two times beside it.

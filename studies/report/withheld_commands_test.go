@@ -103,7 +103,7 @@ func TestNothingToApplyLeavesNoHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	header := filepath.Join(folder, headerName(good.Study))
-	if noise.Advice.Verdict != Noise || noise.Evidence == nil {
+	if noise.Advice.Verdict != Keep || noise.Evidence == nil {
 		t.Fatalf("verdict %q", noise.Advice.Verdict)
 	}
 	files, err := WriteAll(folder, noise)

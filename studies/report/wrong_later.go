@@ -85,23 +85,33 @@ func (s *Summary) fuzzing(point space.Point, lead, does string) string {
 		"--budget", "5m") + does
 }
 
-// adviseWrong is the advice about wrong results, and whether it goes before all others: nothing is compared with a
-// wrong default, and more time does not help where finalists are wrong.
-func adviseWrong(s *Summary) (Advice, bool) {
-	const smallest = " looks for the smallest case."
+// wrongTrial is the wrong trial that goes before all other advice, nil for none: nothing is compared with a wrong
+// default, and more time does not help where finalists are wrong.
+func (s *Summary) wrongTrial() *trial.Trial {
 	initial := func(t trial.Trial) bool { return wrong(t) && t.Point == s.initial }
 	if t, is := collect.First(s.trials, initial); is {
+		return &t
+	}
+	if later := s.wrongLater(); s.Evidence == nil && (s.MayShareFault() || len(later) > 0 && s.Search.OK < 2) {
+		return &later[0]
+	}
+	return nil
+}
+
+// adviseWrong is the advice about wrong results, and whether it goes before all others.
+func adviseWrong(s *Summary) (Advice, bool) {
+	t := s.wrongTrial()
+	if t == nil {
+		return Advice{}, false
+	}
+	fuzz := s.fuzzing(t.Point, " ", " looks for the smallest case.")
+	if t.Point == s.initial {
 		return Advice{Nothing, "The default's results are wrong, so there is nothing to compare with: " +
-			t.Outcome.Failure.Reason + firstWrong(t) + ". Suspect the default, then the reference and the tolerance." +
-			s.fuzzing(t.Point, " ", smallest)}, true
+			t.Outcome.Failure.Reason + firstWrong(*t) + ". Suspect the default, then the reference and the tolerance." +
+			fuzz}, true
 	}
-	later := s.wrongLater()
-	if s.Evidence == nil && (s.MayShareFault() || len(later) > 0 && s.Search.OK < 2) {
-		return Advice{Unconfirmed, "No winner is confirmed, and more time does not help. " + wrongText(later) +
-			" Suspect code that all points share, then the reference and the tolerance." +
-			s.fuzzing(later[0].Point, " ", smallest)}, true
-	}
-	return Advice{}, false
+	return Advice{Unconfirmed, "No winner is confirmed, and more time does not help. " + wrongText(s.wrongLater()) +
+		" Suspect code that all points share, then the reference and the tolerance." + fuzz}, true
 }
 
 // doubted is an advice to apply a winner, unless it may share a fault.

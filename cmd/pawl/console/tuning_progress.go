@@ -17,6 +17,7 @@ import (
 	"pawl/internal/collect"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/objective"
 	"pawl/search"
 	"pawl/search/trial"
 	"pawl/space"
@@ -41,6 +42,8 @@ type Display struct {
 	phase trial.Phase // the last one announced in plain lines
 	// measure is what points are compared by.
 	measure *page.Objective
+	// initial is the default: a line names only what differs from it.
+	initial space.Point
 	bar     *mpb.Bar
 	// last is what the bars show, progress what draws them: nil while there are none.
 	last     atomic.Pointer[search.Progress]
@@ -64,6 +67,7 @@ func (d *Display) Begin(study studies.Study, past trial.Past, pool *space.Pool) 
 		d.Begun()
 	}
 	d.measure, d.phase, d.bar = study.Environment.Objective, "", nil
+	d.initial = pool.Space().Default()
 	verb := "study"
 	if len(past.Trials) > 0 {
 		verb = "resuming study"
@@ -72,9 +76,9 @@ func (d *Display) Begin(study studies.Study, past trial.Past, pool *space.Pool) 
 	if study.Dims != "" { // a record may not know them
 		dims = " (" + study.Dims + ")"
 	}
-	fmt.Fprintf(d.w, "%s %d: %s, workload %s%s, %d points, sampler %s\non %s with %s\n",
-		verb, study.ID, escape.Line(study.Kernel), escape.Line(study.Workload), dims, pool.Len(), study.Sampler,
-		escape.Line(study.Environment.Device), escape.Line(study.Environment.Compiler))
+	fmt.Fprintf(d.w, "%s %d: %s, workload %s%s, %s, sampler %s\non %s with %s\n",
+		verb, study.ID, escape.Line(study.Kernel), escape.Line(study.Workload), dims, page.Count(pool.Len(), "point"),
+		study.Sampler, escape.Line(study.Environment.Device), escape.Line(study.Environment.Compiler))
 	if f := terminal(d.w); f != nil {
 		d.startBars(f)
 	}
@@ -88,7 +92,7 @@ func (d *Display) startBars(f *os.File) {
 	}
 	d.bar = progress.New(1000, mpb.BarStyle().Rbound("|").Lbound("|").Filler("█").Tip("█").Padding(" "),
 		mpb.PrependDecorators(line(phaseText)), mpb.AppendDecorators(line(leftText)))
-	for _, text := range []func(search.Progress) string{d.bestText, compilingText, failuresText} {
+	for _, text := range []func(search.Progress) string{d.bestText, d.compilingText, failuresText} {
 		progress.New(0, mpb.NopStyle(), mpb.PrependDecorators(line(text)))
 	}
 	d.progress.Store(progress)
@@ -110,11 +114,14 @@ func (d *Display) Observe(p search.Progress) {
 func (d *Display) plain(p search.Progress) {
 	switch {
 	case p.Trial != nil && p.Trial.OK():
-		fmt.Fprintf(d.w, "trial %d done: %s, best %s%s, %s\n", p.Trial.Number, d.measure.Text(p.Trial.Outcome.Milliseconds()),
-			d.measure.Text(p.Best.Outcome.Milliseconds()), overDefault(p), p.Trial.Point)
+		unit, column := d.measure.First().Column(p.Best.Outcome.Milliseconds())
+		fmt.Fprintf(d.w, "trial %-4d %s   best %s%s   %s\n", p.Trial.Number,
+			strings.TrimSpace(column(p.Trial.Outcome.Milliseconds())+" "+unit),
+			strings.TrimSpace(column(p.Best.Outcome.Milliseconds())+" "+unit), overDefault(p),
+			escape.Line(p.Trial.Point.Besides(d.initial)))
 	case p.Trial != nil:
-		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, escape.Line(p.Trial.Outcome.Failure.String()),
-			p.Trial.Point)
+		fmt.Fprintf(d.w, "trial %-4d %s   failed: %s\n", p.Trial.Number,
+			escape.Line(p.Trial.Point.Besides(d.initial)), oneReason(p.Trial.Outcome.Failure))
 	case p.Phase != d.phase:
 		d.phase = p.Phase
 		if p.Phase != search.SearchPhase {
@@ -138,6 +145,25 @@ func (d *Display) Profiling(p space.Point) { fmt.Fprintf(d.w, "profiling one lau
 func (d *Display) Across(w studies.WorkloadFacts) {
 	fmt.Fprintf(d.w, "measuring the winner and the default on workload %s (%s)\n", escape.Line(w.Name),
 		escape.Line(w.Dims))
+}
+
+// reasonColumns is how much of a failure's reason a line about a trial has room for.
+const reasonColumns = 100
+
+// oneReason is the first line of what a failure says, cut to what one line has room for. The report has all of it.
+func oneReason(f *objective.Failure) string {
+	text, _, _ := strings.Cut(f.Detail, "\n")
+	text, _, _ = strings.Cut(text, ";")
+	text = strings.TrimSuffix(f.Reason+": "+text, ": ")
+	return escape.Line(cut(text, reasonColumns))
+}
+
+// cut shortens a text to so many letters.
+func cut(text string, most int) string {
+	if letters := []rune(text); len(letters) > most {
+		return strings.TrimSpace(string(letters[:most-1])) + "…"
+	}
+	return text
 }
 
 // done returns how much of a phase is over, between 0 and 1.
@@ -190,7 +216,8 @@ func (d *Display) bestText(p search.Progress) string {
 	if p.Best == nil {
 		return "best: none yet"
 	}
-	return fmt.Sprintf("best: %s%s, %s", d.measure.Samples(p.Best.Outcome.Samples), overDefault(p), p.Best.Point)
+	return fmt.Sprintf("best so far, unconfirmed: %s%s  %s", d.measure.Text(p.Best.Outcome.Milliseconds()), overDefault(p),
+		p.Best.Point.Besides(d.initial))
 }
 
 // overDefault compares the best trial with the default's, before anything is confirmed;
@@ -199,14 +226,14 @@ func overDefault(p search.Progress) string {
 	if p.Best == nil || p.Default == nil || p.Best.Point == p.Default.Point {
 		return ""
 	}
-	return fmt.Sprintf(", %.2f× the default", p.Default.Outcome.Milliseconds()/p.Best.Outcome.Milliseconds())
+	return fmt.Sprintf(" (%.2f×)", p.Default.Outcome.Milliseconds()/p.Best.Outcome.Milliseconds())
 }
 
-func compilingText(p search.Progress) string {
+func (d *Display) compilingText(p search.Progress) string {
 	if len(p.Compiling) == 0 {
 		return "compiling: nothing"
 	}
-	text := "compiling: " + p.Compiling[0].String()
+	text := "compiling: " + p.Compiling[0].Besides(d.initial)
 	if more := len(p.Compiling) - 1; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

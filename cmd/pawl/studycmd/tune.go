@@ -199,6 +199,9 @@ func (o *tuneOptions) tuneOne(ctx context.Context, display *console.Display,
 	}
 	switch {
 	case interruption.Stopped():
+		if !o.JSON {
+			fmt.Fprintf(o.Stderr, "\nstopped; this continues:\n  %s\n", summary.Study.Resume(o.onDevices()...))
+		}
 		return summary.Advice.Verdict, console.Answer(console.ExitInterrupted)
 	case summary.Search.OK == 0:
 		return summary.Advice.Verdict, console.Answer(console.ExitNothing)
@@ -206,6 +209,14 @@ func (o *tuneOptions) tuneOne(ctx context.Context, display *console.Display,
 		return summary.Advice.Verdict, console.Answer(console.ExitNo)
 	}
 	return summary.Advice.Verdict, nil
+}
+
+// onDevices are the words that ask a farm again.
+func (o *tuneOptions) onDevices() []any {
+	if o.On == "" {
+		return nil
+	}
+	return []any{"--on", o.On}
 }
 
 // gateTuned compares the winner of a study that has just ended with the baseline. The pages
@@ -230,10 +241,7 @@ func (o *tuneOptions) gateTuned(ctx, stop context.Context, store *studies.Store,
 		o.Notice("the winner was not compared with the baseline: " + err.Error())
 		return "", nil
 	}
-	again := []any{"gate", "--study", study}
-	if o.On != "" {
-		again = append(again, "--on", o.On)
-	}
+	again := append([]any{"gate", "--study", study}, o.onDevices()...)
 	return "", fmt.Errorf("%w\nThe study itself is recorded: %s compares its winner with the baseline", err,
 		o.Pawl(again...))
 }
