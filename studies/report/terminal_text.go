@@ -32,7 +32,8 @@ var terminal = template.Must(template.New("").Funcs(template.FuncMap{
 	"elsewhere": func(s *Summary) *page.Grid {
 		return page.NewGrid(acrossRows(s, strings.ToUpper, escape.Line), acrossHeader...)
 	},
-	"failures": failureLines,
+	"failures": failureText,
+	"failed":   failureLines,
 	"regret":   regretText,
 	"dead":     deadText,
 }).Parse(terminalSource))
@@ -98,7 +99,7 @@ func answer(w io.Writer, s *Summary) {
 	case Withheld(s) != "":
 		fmt.Fprintln(w, Withheld(s))
 	case command != "":
-		fmt.Fprintf(w, "Next: %s\n  %s\n", escape.Line(strings.TrimSpace(words)), escape.Line(command))
+		fmt.Fprintf(w, "%s\n  %s\n", strings.TrimSpace("Next: "+escape.Line(words)), escape.Line(command))
 	case words != "":
 		fmt.Fprintf(w, "Next: %s\n", escape.Line(words))
 	}
@@ -180,10 +181,20 @@ func pointLines(s *Summary) (lines []string) {
 // failureLines say what failed, a line for each kind: how often, and where.
 func failureLines(s *Summary) []string {
 	return collect.Each(s.Failures, func(f FailureGroup) string {
-		text := escape.Line(f.Reason) + ": "
+		text := escape.Line(f.Reason)
 		if f.Shared != nil {
-			return text + escape.Line(f.Shared.String())
+			return text + ": " + escape.Line(f.Shared.String())
 		}
-		return fmt.Sprintf("%s%d, such as %s", text, f.Count, escape.Line(f.Example.Besides(s.initial)))
+		return text + ", such as " + escape.Line(f.Example.Besides(s.initial))
 	})
+}
+
+// failureText counts the failures in parentheses; empty where there are none.
+func failureText(s *Summary) string {
+	if len(s.Failures) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(collect.Each(s.Failures, func(f FailureGroup) string {
+		return fmt.Sprintf("%d %s", f.Count, escape.Line(f.Reason))
+	}), ", ") + ")"
 }

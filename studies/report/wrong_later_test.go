@@ -76,7 +76,7 @@ func TestAdviceAboutWrongResults(t *testing.T) {
 		Text(&text, s, Files{})
 		named := "passed the checks and failed"
 		if name == "the default" {
-			named = "wrong while it was timed: 1, such as default"
+			named = "1 wrong while it was timed)"
 		}
 		if strings.Contains(s.Advice.Sentence+action(s), test.not) || !strings.Contains(text.String(), named) {
 			t.Errorf("%s: %s\n%s", name, action(s), text.String())

@@ -81,6 +81,8 @@ func (d *Display) Begin(study studies.Study, past trial.Past, pool *space.Pool) 
 		study.Sampler, escape.Line(study.Environment.Device), escape.Line(study.Environment.Compiler))
 	if f := terminal(d.w); f != nil {
 		d.startBars(f)
+	} else {
+		fmt.Fprintln(d.w, "each trial: its time, the best so far (unconfirmed), what differs from the default")
 	}
 }
 
@@ -115,7 +117,7 @@ func (d *Display) plain(p search.Progress) {
 	switch {
 	case p.Trial != nil && p.Trial.OK():
 		unit, column := d.measure.First().Column(p.Best.Outcome.Milliseconds())
-		fmt.Fprintf(d.w, "trial %-4d %s   best %s%s   %s\n", p.Trial.Number,
+		fmt.Fprintf(d.w, "trial %-4d %9s   best %s%s   %s\n", p.Trial.Number,
 			strings.TrimSpace(column(p.Trial.Outcome.Milliseconds())+" "+unit),
 			strings.TrimSpace(column(p.Best.Outcome.Milliseconds())+" "+unit), overDefault(p),
 			escape.Line(p.Trial.Point.Besides(d.initial)))
