@@ -91,8 +91,8 @@ func (p Point) With(name string, value Value) (Point, error) {
 	return NewPoint(append(p.Without(name).Assignments(), Assignment{name, value})...)
 }
 
-// Besides is what a point has that another has not, for people: TILE=32 TABLE=1, or "default" where nothing differs from
-// the default. ParsePoint reads it; what is left out has the default's value.
+// Besides is what differs from the default, for people: TILE=32 TABLE=1, or "default" where nothing does. ParsePoint
+// reads it; what is left out has the default's value.
 func (p Point) Besides(initial Point) string {
 	var parts []string
 	for _, a := range p.Assignments() {

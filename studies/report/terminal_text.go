@@ -38,8 +38,8 @@ var terminal = template.Must(template.New("").Funcs(template.FuncMap{
 	"dead":     deadText,
 }).Parse(terminalSource))
 
-// Text writes the result for a terminal. What is read last is what stays in sight, so the answer is at the end: what the
-// search did, notes, the weightiest first, the figures, and then the verdict, what it changes and the next command.
+// Text writes the result for a terminal. What is read last stays in sight, so the answer is at the end: what the search
+// did, notes, the weightiest first, the figures, and then the verdict, what it changes and the next command.
 func Text(w io.Writer, s *Summary, files Files) {
 	var text strings.Builder
 	if err := terminal.Execute(&text, s); err != nil {
