@@ -149,7 +149,7 @@ func (s *Summary) open() bool {
 
 // Confirming is the command that measures longer. It always asks for more than the study was given before, rounds or
 // time, so that following it again is never the same command: the rounds that are missing or twice as many, and twice
-// the time, at least as much as the rounds take by what the default and the best have taken so far. A study that somebody
+// the time, at least as much as the rounds take by what the default and the best have taken so far. A study that was
 // stopped has its time left.
 func (s *Summary) Confirming() string {
 	var words []any

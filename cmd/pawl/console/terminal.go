@@ -24,8 +24,8 @@ import (
 // printed. Only a display that draws asks for the file itself.
 //
 // On a terminal, prose is broken between words where the window ends. A line that begins with a blank, or that has the
-// gap of a column, is a table, a command or somebody's code, and stays as it is. Anywhere else nothing is broken, so that
-// a line can be searched for.
+// gap of a column, is a table, a command or somebody's code, and stays as it is. Anywhere else nothing is broken, so
+// that a line can be searched for.
 type Output struct {
 	File *os.File
 	// Plain says that tones are not shown as colors, as where NO_COLOR is set.
