@@ -203,6 +203,21 @@ func (k *Kernel) Materialise(parent string) (string, error) {
 	return target, nil
 }
 
+// Missing reports whether a file of an embedded kernel is not in the folder any more that Materialise returned.
+func (k *Kernel) Missing(folder string) bool {
+	if k.Dir != "" {
+		return false
+	}
+	missing := false
+	_ = fs.WalkDir(Files(k.Origin), ".", func(path string, entry fs.DirEntry, err error) error {
+		if _, gone := os.Stat(filepath.Join(folder, path)); gone != nil {
+			missing = true
+		}
+		return err
+	})
+	return missing
+}
+
 // folderDigest identifies the names and contents of a folder's files.
 func folderDigest(folder fs.FS) (string, error) {
 	var files []File

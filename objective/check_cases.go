@@ -109,6 +109,7 @@ func (t *Tester) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 		return finding, nil
 	}
 	var passed []check.Case
+	var cut *check.Case // begun, and kept from its end by the machine
 	next, stop := iter.Pull(cases)
 	defer stop()
 	finding.Evidence = &check.Evidence{
@@ -117,6 +118,8 @@ func (t *Tester) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 	failure, err := t.runner.run(ctx, p.subject(), func(s *worker.Session) error {
 		c, more := finding.Case, true
 		switch last := len(passed) - 1; {
+		case cut != nil:
+			c = *cut
 		case finding.Failure != nil: // the case that failed once more, in another worker
 			finding.Failure, finding.Checked = nil, finding.Checked-1
 		case last >= 0: // the last once more, since the kernel's file was damaged meanwhile
@@ -125,7 +128,7 @@ func (t *Tester) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 			c, more = next()
 		}
 		for ; more; c, more = next() {
-			if observe != nil {
+			if cut = &c; observe != nil {
 				observe(c)
 			}
 			plan, failure, err := t.plan(ctx, p, c)
@@ -136,6 +139,7 @@ func (t *Tester) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 			if err != nil {
 				return err
 			}
+			cut = nil
 			finding.Checked++
 			if failure != nil {
 				finding.Failure, finding.Case = t.explained(ctx, s, c, failure), c

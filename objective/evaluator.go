@@ -63,6 +63,7 @@ type Evaluator struct {
 	runner    *runner
 	benchmark *benchmark
 	score     *score
+	faults    *machineFaults
 	// stopwatches time what shares a worker's memory; nil on other devices.
 	stopwatches *stopwatches
 }
@@ -85,6 +86,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		options: options,
 		oracle:  check.NewOracle(k, reference, options.Python),
 		workers: cmp.Or(options.Residents, &worker.Residents{}),
+		faults:  &machineFaults{},
 	}
 	e.score = &score{kernel: k, dims: w.Dims}
 	e.runner = &runner{
@@ -92,6 +94,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		workers: worker.Fresh{},
 		ready:   e.oracle.Ready,
 		restore: e.compileAgain,
+		faults:  e.faults,
 		allowed: options.RunTimeout,
 		budget:  options.Budget,
 		least:   leastHere,
@@ -177,7 +180,15 @@ func (p Prepared) subject() check.Subject {
 }
 
 // Prepare does what needs no device: preflight, compile, and plan the check.
-func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, error) {
+func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (p Prepared, err error) {
+	err = e.faults.persist(ctx, point, func() (err error) {
+		p, err = e.prepare(ctx, point)
+		return err
+	})
+	return p, err
+}
+
+func (e *Evaluator) prepare(ctx context.Context, point space.Point) (Prepared, error) {
 	p := Prepared{Point: point}
 	if p.Failure = e.backend.Preflight(point); p.Failure != nil {
 		return p, nil
@@ -226,8 +237,9 @@ func (e *Evaluator) compileAgain(ctx context.Context, point space.Point) error {
 // Measure checks a point's results and takes samples of its time. Incumbent is the
 // best time so far in milliseconds, 0 for none: a point that is hopelessly
 // behind it gets few samples.
-func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) (Outcome, error) {
-	outcome := Outcome{Failure: p.Failure, Binary: p.Binary.Digest, Resources: p.Binary.Resources, Spent: p.Spent}
+func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) (outcome Outcome, err error) {
+	outcome = Outcome{Failure: p.Failure, Binary: p.Binary.Digest, Resources: p.Binary.Resources, Spent: p.Spent}
+	defer func() { outcome.MachineFaults = e.faults.take(p.Point) }()
 	if p.Failure != nil {
 		return outcome, nil
 	}
@@ -235,7 +247,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 	if err := e.Tester.discern(ctx, p); err != nil {
 		return outcome, err
 	}
-	outcome, err := e.inWorker(ctx, p, outcome, func(s *worker.Session, o *Outcome) (err error) {
+	outcome, err = e.inWorker(ctx, p, outcome, func(s *worker.Session, o *Outcome) (err error) {
 		start := time.Now()
 		o.Failure, err = e.checkQuickly(ctx, s, p)
 		o.Spent.Check = time.Since(start) - s.Loading
@@ -293,12 +305,13 @@ func (e *Evaluator) SampleAlone(ctx context.Context, p Prepared, samples int) (O
 	return e.sample(ctx, p, worker.Time{Samples: samples, IdleFirst: true})
 }
 
-func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outcome, error) {
-	outcome := Outcome{Failure: p.Failure, Binary: p.Binary.Digest}
+func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (outcome Outcome, err error) {
+	outcome = Outcome{Failure: p.Failure, Binary: p.Binary.Digest}
+	defer func() { outcome.MachineFaults = e.faults.take(p.Point) }()
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	outcome, err := e.inWorker(ctx, p, outcome, func(s *worker.Session, o *Outcome) (err error) {
+	outcome, err = e.inWorker(ctx, p, outcome, func(s *worker.Session, o *Outcome) (err error) {
 		if _, program := e.backend.(Program); !program { // whose timed run is checked, and may be long
 			o.Failure, err = e.Tester.check(ctx, s, p, e.Tester.WorkloadCase())
 		}

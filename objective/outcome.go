@@ -123,6 +123,9 @@ type Outcome struct {
 	Measured map[string]float64 `json:"measured,omitempty"`
 	// Scores are the values of the manifest's objectives, in their order.
 	Scores []float64 `json:"scores,omitempty"`
+	// MachineFaults are what the machine did meanwhile, each of which had the point tried again: kills from outside,
+	// refused system calls.
+	MachineFaults []string `json:"machine_faults,omitempty"`
 	// Spent says where the time went.
 	Spent Spent `json:"spent"`
 

@@ -50,7 +50,7 @@ func (p byProgram) Check(ctx context.Context, s *worker.Session, plan check.Plan
 		ended := s.Clock()
 		fault, err := p.Program.Check(ctx, Binary{Module: Module{Path: load.Module}}, s.Allowed)
 		ended()
-		if fault != nil || err != nil {
+		if fault, err = killed(fault, err); fault != nil || err != nil {
 			return fault, err
 		}
 		if p.Checked() {
@@ -68,7 +68,17 @@ func (byProgram) Outputs(context.Context, *worker.Session, check.Subject, check.
 func timeProgram(program Program) timer {
 	return func(_ context.Context, s *worker.Session, p Prepared, _ worker.Time, _ check.Case) (takeSamples, error) {
 		return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
-			return program.Time(ctx, p.Binary, n, s.Allowed)
+			timing, fault, err := program.Time(ctx, p.Binary, n, s.Allowed)
+			fault, err = killed(fault, err)
+			return timing, fault, err
 		}, nil
 	}
+}
+
+// killed makes the machine's fault of a program's where somebody else may have killed it.
+func killed(fault *worker.Fault, err error) (*worker.Fault, error) {
+	if fault != nil && fault.Outside != nil {
+		return nil, fault.Outside
+	}
+	return fault, err
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pawl/internal/process"
 	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/space"
@@ -19,6 +20,7 @@ type runner struct {
 	ready func(context.Context, space.Point) error
 	// restore compiles again what a point needs, where a file was damaged.
 	restore func(context.Context, space.Point) error
+	faults  *machineFaults
 	// allowed is how long each call of the default may take; budget is as in [Options].
 	allowed, budget time.Duration
 	least           time.Duration // what a point may take in any case
@@ -30,22 +32,35 @@ type runner struct {
 // damages its own compiled file.
 //
 // Where it finds damage that a kernel before it may have done, it is done once more,
-// from its beginning, in a worker that no other kernel has used.
+// from its beginning, in a worker that no other kernel has used. So it is, a few times, where the machine has not let
+// it come to its end.
 func (r *runner) run(ctx context.Context, subject check.Subject, do func(*worker.Session) error) (*Failure, error) {
-	if err := r.ready(ctx, subject.Point); err != nil {
-		return nil, err
-	}
-	doubtful, err := r.restored(ctx, subject, do)
-	if err == nil && doubtful {
-		_, err = r.restored(ctx, subject, do)
-	}
-	if found, ok := errors.AsType[*check.Damage](err); ok && found.Used {
+	err := r.faults.persist(ctx, subject.Point, func() error { return r.attempt(ctx, subject, do) })
+	if found, ok := errors.AsType[*check.Damage](err); ok && found.Used && process.FaultOfMachine(err) == nil {
 		return &Failure{Fuzz, Damaged, "it " + found.What}, nil
 	}
 	if ended, ok := errors.AsType[*endedPawl](err); ok {
 		return &Failure{Bench, EndedPawl, ended.Error()}, nil
 	}
+	if own, ok := err.(*worker.Fault); ok { // each time
+		return faultFailure(Fuzz, own), nil
+	}
 	return nil, err
+}
+
+func (r *runner) attempt(ctx context.Context, subject check.Subject, do func(*worker.Session) error) error {
+	if err := r.ready(ctx, subject.Point); err != nil {
+		return err
+	}
+	doubtful, err := r.restored(ctx, subject, do)
+	if err == nil && doubtful {
+		_, err = r.restored(ctx, subject, do)
+	}
+	// A confined kernel removes no file.
+	if damage, ok := errors.AsType[*check.Damage](err); ok && damage.Gone && (!damage.Used || process.Confines() == nil) {
+		return &process.MachineFault{What: "a file of the compile cache was removed", Err: damage}
+	}
+	return err
 }
 
 // restored does it once more where a compiled file was damaged: another process that cleans up

@@ -52,6 +52,28 @@ func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 	return err
 }
 
+// Reopened takes back the outcome of a trial that says nothing about its point: it is about to run again.
+func (r *Recorder) Reopened(number int) error {
+	var none trial.Trial
+	row := rowOf("trials", r.study, number)
+	done, err := r.store.update(context.Background(), r.study, row, trialColumns(&none), nil)
+	if err == nil && !done {
+		return fmt.Errorf("trial %d of study %d is not there to be tried again", number, r.study)
+	}
+	return err
+}
+
+// Discounted records that a round says nothing about its point: it is measured again.
+func (r *Recorder) Discounted(round trial.Round) error {
+	row := rowOf("rounds", r.study, string(round.Phase), round.Number, round.Point.String())
+	columns := outcomeColumns(&round.Outcome, &round.OrderSeed)
+	done, err := r.store.update(context.Background(), r.study, row, columns, nil)
+	if err == nil && !done {
+		return fmt.Errorf("round %d of study %d is not there to be measured again", round.Number, r.study)
+	}
+	return err
+}
+
 // Measured records one round of the confirmation.
 func (r *Recorder) Measured(round trial.Round) error {
 	row := rowOf("rounds", r.study, string(round.Phase), round.Number, round.Point.String())

@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +24,8 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/thorough"
 	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/worker"
 	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/search/trial"
@@ -28,7 +34,8 @@ import (
 )
 
 // kills is how often a study is killed.
-var kills = flag.Int("kills", thorough.Count(2, 100), "how many times TestKillAnywhereAndResume kills the program")
+var kills = flag.Int("kills", thorough.Count(2, 100),
+	"how many times TestKillAnywhereAndResume kills the program, and how many compilers and workers")
 
 // asPawl returns this test binary as the program, in a folder.
 func asPawl(t *testing.T, dir string, arguments ...string) *exec.Cmd {
@@ -106,10 +113,16 @@ func readPast(t *testing.T, dir string, id int64) trial.Past {
 	return past
 }
 
-// The program is killed at random instants and resumed, over and over: no
-// trial that was reported done is lost, none is measured twice, and the study
-// ends as if it had never been disturbed.
+// The program is killed at random instants and resumed, over and over, and so are its compilers and its workers while
+// it runs: no trial that was reported done is lost, none is measured twice, none fails by it, and the study ends as if
+// it had never been disturbed.
 func TestKillAnywhereAndResume(t *testing.T) {
+	t.Parallel()
+	t.Run("the program", killTheProgram)
+	t.Run("compilers and workers", killCompilersAndWorkers)
+}
+
+func killTheProgram(t *testing.T) {
 	t.Parallel()
 	arguments := []string{"tune", "--backend", "replay", "--record", "record.json", "--trials", "80", "--rounds", "10",
 		"--seed", "7", "--sampler", "evolve"}
@@ -147,6 +160,200 @@ func TestKillAnywhereAndResume(t *testing.T) {
 		compareStudies(t, readPast(t, dir, 1), want)
 	}
 	t.Logf("%d kills", killed)
+}
+
+// fourKinds adds numbers in a time that depends on WASTE alone, by many times, and some of its points do not compile or
+// crash. Each is another binary. The includes keep the compiler busy for as long as it takes to be found and killed.
+var fourKinds = map[string]string{
+	"kernel.yaml": `
+name: add
+entry: add
+source: {host: add.c}
+reference: {host: reference.c}
+params:
+  WASTE: {values: [0, 3, 15, 63], default: 15}
+  KIND: {values: [1, 2, 3, 4], default: 1}
+constraints: ["WASTE > 0 || KIND < 3"]
+workloads:
+  small: {N: 4000}
+args:
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+fuzz: {N: [1, 100]}
+tolerance: {atol: 1e-6, rtol: 1e-6}
+`,
+	"add.c": `#include <stdint.h>
+#include <stdlib.h>
+#if KIND == 3
+#error this kind does not compile
+#endif
+#define REPEAT(code) code code code code code code code code
+void add(const float *x, float *y, int32_t N) {
+	for (int repeat = 0; repeat <= WASTE; repeat++)
+		for (volatile int i = 0; i < N; i++)
+			y[i] = x[i] + 1;
+	if (KIND == 4) *(volatile int *)8 = 1;
+	if (N < 0) { REPEAT(REPEAT(REPEAT(REPEAT(y[N * KIND] += x[-N] * y[-N];)))) }
+}
+`,
+	"reference.c": `#include <stdint.h>
+void add(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(x[i] + 1.0); }
+`,
+}
+
+// killCompilersAndWorkers searches a real kernel whose points differ by many times, in an order that no answer changes.
+func killCompilersAndWorkers(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("victims are found in /proc")
+	}
+	study := func() (dir string, cmd *exec.Cmd) {
+		dir = t.TempDir()
+		for name, content := range fourKinds {
+			path := filepath.Join(dir, "add", name)
+			err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir, asPawl(t, dir, "tune", "./add", "--backend", "host", "--sampler", "grid", "--seed", "7", "--rounds", "3",
+			"--finalists", "1", "--trials", "14")
+	}
+	calm, cmd := study()
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	want := describeStudy(t, readPast(t, calm, 1))
+	if !strings.Contains(want, objective.CompileError) || !strings.Contains(want, string(worker.Crashed)) {
+		t.Fatal(want)
+	}
+	killed := 0
+	for killed < *kills {
+		dir, cmd := study()
+		printed := &strings.Builder{}
+		cmd.Stdout, cmd.Stderr = printed, printed
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		hunting, ended := make(chan int), make(chan struct{})
+		go func() { hunting <- hunt(cmd.Process.Pid, uint64(killed), ended) }()
+		err := cmd.Wait()
+		close(ended)
+		here := <-hunting
+		if err != nil {
+			t.Fatalf("%v after %d kills: %s", err, here, printed)
+		}
+		past := readPast(t, dir, 1)
+		if got := describeStudy(t, past); got != want {
+			t.Fatalf("after %d kills:\n%s\nwant\n%s", here, got, want)
+		}
+		noted := 0
+		for _, trial := range past.Trials {
+			noted += len(trial.Outcome.MachineFaults)
+		}
+		if here > 0 && (noted == 0 || !strings.Contains(printed.String(), "after faults of the machine")) {
+			t.Fatalf("%d kills, and nothing says so: %s", here, printed)
+		}
+		killed += max(here, 1) // one that ended before anything was found counts too
+	}
+	t.Logf("%d kills", killed)
+}
+
+// mostInARow is how often a point is hit before it is left alone: pawl gives up after a few more.
+const mostInARow = 2
+
+// hunt kills compilers, the programs that they start, their groups, and workers of a process until it ends. It returns
+// how many it has killed.
+func hunt(of int, seed uint64, ended <-chan struct{}) (killed int) {
+	rng := rand.New(rand.NewPCG(seed, 17))
+	hit := map[string]int{}
+	dead := map[int]bool{}
+	for {
+		select {
+		case <-ended:
+			return killed
+		case <-time.After(time.Duration(rng.IntN(30)) * time.Millisecond):
+		}
+		var victims []victim
+		for _, v := range descendants(of) {
+			if !dead[v.pid] && hit[v.point] < mostInARow {
+				victims = append(victims, v)
+			}
+		}
+		if len(victims) == 0 || rng.IntN(3) == 0 {
+			continue
+		}
+		v := victims[rng.IntN(len(victims))]
+		dead[v.pid] = true
+		pid := v.pid
+		if rng.IntN(3) == 0 && v.leads {
+			pid = -pid
+		}
+		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+			hit[v.point]++
+			killed++
+		}
+	}
+}
+
+// victim is a process below pawl, with what tells its point from others. Leads says that it leads its group.
+type victim struct {
+	pid   int
+	point string
+	leads bool
+}
+
+// descendants finds compilers and what they have started by their lines, which name a point, and workers by the file
+// that they have mapped.
+func descendants(of int) (found []victim) {
+	for parents := []int{of}; len(parents) > 0; parents = parents[1:] {
+		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parents[0]))
+		for _, list := range lists {
+			content, _ := os.ReadFile(list)
+			for _, field := range strings.Fields(string(content)) {
+				pid, err := strconv.Atoi(field)
+				if err != nil {
+					continue
+				}
+				parents = append(parents, pid)
+				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				point := strings.Join(pointInLine.FindAllString(string(line), -1), ",")
+				if maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)); point == "" {
+					point = mappedKernel.FindString(string(maps))
+				}
+				if point != "" {
+					found = append(found, victim{pid, point, parents[0] == of})
+				}
+			}
+		}
+	}
+	return found
+}
+
+var (
+	pointInLine  = regexp.MustCompile(`\b(WASTE|KIND)=\d+`)
+	mappedKernel = regexp.MustCompile(`[0-9a-f]{2}/[0-9a-f]{62}/artifact`)
+)
+
+// describeStudy is what a study has found, without its times: every trial's point and failure, and the winner.
+func describeStudy(t *testing.T, past trial.Past) string {
+	t.Helper()
+	var text strings.Builder
+	for _, trial := range past.Trials {
+		reason := "measured"
+		if failure := trial.Outcome.Failure; failure != nil {
+			reason = failure.Reason
+		}
+		if !trial.Finished {
+			reason = "not finished"
+		}
+		fmt.Fprintf(&text, "%d %s %s\n", trial.Number, trial.Point, reason)
+	}
+	winner, found := confirm.Winner(past.Standing())
+	waste, _ := winner.Get("WASTE") // points that differ in KIND alone are as fast
+	fmt.Fprintf(&text, "winner %v, WASTE=%s", found, waste)
+	return text.String()
 }
 
 // runAndKill runs the program, kills it after a while, and returns the trials

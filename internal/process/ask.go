@@ -75,7 +75,16 @@ func (p *Process) Ask(ctx context.Context, line []byte) ([]byte, error) {
 	case err == nil:
 		err = ErrEnded
 	}
+	if errors.Is(err, ErrEnded) { // how it ended is its own, where it does so by itself
+		select {
+		case <-p.Ended:
+		case <-time.After(lingering):
+		}
+	}
 	if gone := p.Kill(); gone && errors.Is(err, ErrEnded) {
+		if fault := p.Killed(p.command.name(), p.command.Memory); fault != nil {
+			return nil, fault
+		}
 		err = fmt.Errorf("%w (%v)", err, p.State)
 		if last := p.command.Stderr.LastLine(); last != "" {
 			err = fmt.Errorf("%w: %s", err, last)

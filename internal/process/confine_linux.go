@@ -116,11 +116,15 @@ func confinement(own uint32) []unix.SockFilter {
 		unix.SockFilter{Code: notLess, K: keptDescriptors, Jf: 1}, allow, refuse(forbidden))
 	on(unix.SYS_FCNTL, oneOf(1, unix.F_GETFL, unix.F_GETFD, unix.F_SETFD)...)
 	on(unix.SYS_IOCTL, refuse(unix.ENOTTY))
-	// Signals reach this process and its group, which it is alone in. None ends a pause.
+	// Signals reach this process and its group, which it is alone in. None ends a pause, and one that only others send
+	// is no kernel's: whoever dies of it was killed from outside.
 	for call, signal := range map[uint32]int{unix.SYS_KILL: 1, unix.SYS_TKILL: 1, unix.SYS_TGKILL: 2,
 		unix.SYS_RT_SIGQUEUEINFO: 1, unix.SYS_RT_TGSIGQUEUEINFO: 2} {
-		on(call, append([]unix.SockFilter{{Code: load, K: argument(signal)},
-			{Code: equal, K: uint32(unix.SIGCONT), Jf: 1}, refuse(forbidden)}, oneOf(0, own, 0, -own)...)...)
+		body := []unix.SockFilter{{Code: load, K: argument(signal)}}
+		for _, refused := range append(slices.Clone(fromOutside), unix.SIGCONT) {
+			body = append(body, unix.SockFilter{Code: equal, K: uint32(refused), Jf: 1}, refuse(forbidden))
+		}
+		on(call, append(body, oneOf(0, own, 0, -own)...)...)
 	}
 	// What can be asked and set is asked.
 	on(unix.SYS_RT_SIGACTION, null(1)...)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,13 +146,57 @@ func renew() {
 	}
 }
 
-// Memory is how many bytes the machine has, 0 where it does not say.
+// rssUnit is how many bytes the unit is that the system reports a process's largest memory in.
+const rssUnit = 1024
+
+// Memory is how many bytes the machine has, or the control group that this process is in; 0 where it does not say.
 func Memory() uint64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
 		return 0
 	}
-	return uint64(info.Totalram) * uint64(info.Unit)
+	return min(uint64(info.Totalram)*uint64(info.Unit), groupMemory())
+}
+
+// groupMemory is the least that a control group allows which this process is in, of the first or the second kind.
+var groupMemory = sync.OnceValue(func() uint64 {
+	least := uint64(math.MaxUint64)
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		root, file := "/sys/fs/cgroup", "memory.max"
+		if parts[0] != "0" {
+			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		}
+		if parts[0] != "0" && parts[1] != "memory" {
+			continue
+		}
+		for folder := parts[2]; ; folder = filepath.Dir(folder) { // a container may see its own group as the root
+			content, _ := os.ReadFile(filepath.Join(root, folder, file))
+			if limit, err := strconv.ParseUint(strings.TrimSpace(string(content)), 10, 64); err == nil {
+				least = min(least, limit)
+			}
+			if folder == "/" || folder == "." {
+				break
+			}
+		}
+	}
+	return least
+})
+
+// OutOfMemoryKills counts the processes that the system has ended so far because memory ran out; 0 where it does not
+// say.
+func OutOfMemoryKills() (count uint64) {
+	content, _ := os.ReadFile("/proc/vmstat")
+	for line := range strings.Lines(string(content)) {
+		if number, found := strings.CutPrefix(line, "oom_kill "); found {
+			count, _ = strconv.ParseUint(strings.TrimSpace(number), 10, 64)
+		}
+	}
+	return count
 }
 
 // tasks is how many processes and threads the machine runs, 0 where it does not say.

@@ -47,8 +47,14 @@ func (p *Process) Worked() (time.Duration, bool) { return 0, false }
 // Resume does nothing.
 func (p *Process) Resume() {}
 
+// rssUnit is how many bytes the unit is that the system reports a process's largest memory in.
+const rssUnit = 1
+
 // Memory is not known.
 func Memory() uint64 { return 0 }
+
+// OutOfMemoryKills is not known.
+func OutOfMemoryKills() uint64 { return 0 }
 
 // readUsage knows nothing.
 func readUsage() (usage, bool) { return usage{}, false }

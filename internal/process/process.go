@@ -24,9 +24,11 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -103,6 +105,7 @@ type Process struct {
 
 	mu     sync.Mutex
 	reaped bool // its number may be another's
+	ended  bool // it was running when Kill ended it
 }
 
 // Start starts a program.
@@ -139,7 +142,7 @@ func Start(c Command) (*Process, error) {
 	closeAll(theirs...)
 	if err != nil {
 		p.Close()
-		return nil, err
+		return nil, c.notStarted(err)
 	}
 	p.Pid = cmd.Process.Pid
 	if c.Memory > 0 {
@@ -153,6 +156,20 @@ func Start(c Command) (*Process, error) {
 	go p.wait(cmd, begun)
 	return p, nil
 }
+
+// notStarted says so where the folder is gone that the program was to run in: the system blames the program.
+func (c Command) notStarted(err error) error {
+	if c.Dir == "" {
+		return err
+	}
+	if _, gone := os.Stat(c.Dir); gone != nil {
+		return &MachineFault{What: fmt.Sprintf("the folder that %s was to run in is gone", c.name()), Err: gone}
+	}
+	return err
+}
+
+// name is what the program is called in a message.
+func (c Command) name() string { return filepath.Base(c.Line[0]) }
 
 // connect opens the pipes of a dialog and returns the program's ends.
 func (p *Process) connect(cmd *exec.Cmd) (theirs []*os.File, err error) {
@@ -197,6 +214,7 @@ func (p *Process) wait(cmd *exec.Cmd, begun time.Time) {
 func (p *Process) Kill() (gone bool) {
 	p.mu.Lock()
 	if !p.reaped {
+		p.ended = true
 		p.command.Signal(-p.Pid)
 		p.command.Signal(p.Pid) // it may have joined another group
 	}

@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"pawl/internal/process"
 )
 
 // Cache is a folder of entries. It is safe for concurrent use.
@@ -165,6 +167,9 @@ func (c *Cache) create(place string, create func(path string) error) (Entry, err
 	defer os.RemoveAll(temporary)
 	artifact := filepath.Join(temporary, artifactName)
 	if err := create(artifact); err != nil {
+		if probed := os.WriteFile(filepath.Join(temporary, "probe"), []byte{0}, 0o600); probed != nil {
+			return Entry{}, &process.MachineFault{What: "the compile cache cannot be written", Err: probed}
+		}
 		return Entry{}, err
 	}
 	content, err := os.ReadFile(artifact)

@@ -26,8 +26,8 @@ func (m Module) Access(a *process.Access) *process.Access { return a.Reading(m.P
 // Damage is the error of a compiled file that is not what was compiled.
 type Damage struct {
 	Path, What string
-	// Used says that it was what was compiled before a worker used it.
-	Used bool
+	// Used says that it was what was compiled before a worker used it, Gone that it was removed.
+	Used, Gone bool
 }
 
 func (d *Damage) Error() string {
@@ -45,12 +45,12 @@ func (m Module) Damaged(used bool) error {
 		}
 		content, err := os.ReadFile(path)
 		if err != nil {
-			return &Damage{path, "is gone", used}
+			return &Damage{path, "is gone", used, true}
 		}
 		if found := cache.Digest(content); found != digest {
 			_ = os.Remove(path) // where that fails, compiling it again says so
 			return &Damage{path,
-				fmt.Sprintf("was changed: its digest is %.12s, that of what was compiled %.12s", found, digest), used}
+				fmt.Sprintf("was changed: its digest is %.12s, that of what was compiled %.12s", found, digest), used, false}
 		}
 	}
 	return nil

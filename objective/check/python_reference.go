@@ -107,6 +107,9 @@ func (o *Oracle) ask(q question, bindings []arguments.Binding) *asked {
 		if a.entry, a.err = o.python.answer(o.open, o.kernel, q, bindings); a.err != nil {
 			a.err = &ReferenceError{fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, q.place(), a.err)}
 		}
+		if process.FaultOfMachine(a.err) != nil {
+			o.asked.Delete(q.key()) // who asks again gets another answer
+		}
 	})
 	return a
 }

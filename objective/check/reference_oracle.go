@@ -165,7 +165,10 @@ func (o *Oracle) refer(ctx context.Context, command worker.Command, q question,
 		if err != nil {
 			return nil, err
 		}
-		return splitOutputs(entry.Path, bindings)
+		if outputs, err = splitOutputs(entry.Path, bindings); err != nil {
+			o.asked.Delete(q.key()) // the file is gone
+		}
+		return outputs, err
 	default:
 		if outputs, err = o.compute(ctx, command, o.references[q.given], q.Case, bindings); err != nil {
 			err = &ReferenceError{fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err,

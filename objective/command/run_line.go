@@ -71,7 +71,11 @@ func (l Line) Run(ctx context.Context) (Execution, *worker.Fault, error) {
 	case errors.Is(err, process.ErrUnkillable):
 		return fault(worker.Unkillable, "it did not end within 5 s of being killed")
 	case ended && !exit.Exited():
-		return fault(worker.Crashed, exit.Sys().(syscall.WaitStatus).Signal().String())
+		_, crashed, _ := fault(worker.Crashed, exit.Sys().(syscall.WaitStatus).Signal().String())
+		if crashed.Outside = p.Killed("the program", l.Memory); crashed.Outside != nil {
+			crashed.Outside.Err = crashed // it may have killed itself
+		}
+		return Execution{}, crashed, nil
 	case err == nil || ended:
 		return Execution{
 			Wall: p.Wall, User: p.State.UserTime(), System: p.State.SystemTime(), Status: p.State.ExitCode(),

@@ -25,6 +25,7 @@ import (
 	"pawl/internal/collect"
 	"pawl/internal/git"
 	"pawl/internal/page"
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/objective"
@@ -157,8 +158,15 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 			return objective.Binary{}, nil, err
 		}
 	}
+	if err := b.unpack(); err != nil {
+		return objective.Binary{}, nil, err
+	}
 	module, err := b.compiler.Compile(ctx, unit)
-	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
+	failure, err := objective.CompileFailure(err, b.options.CompileTimeout)
+	if failure != nil && b.kernel.Missing(b.dir) {
+		return objective.Binary{}, nil, &process.MachineFault{What: "the sources were removed from the compile cache"}
+	}
+	if failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
 	binary := b.binary(module)
@@ -195,9 +203,17 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		identity = fmt.Appendf(identity, " %v", maps)
 	}
 	binary.Digest = cache.Digest(identity)
-	var failure *objective.Failure
 	binary.Resources, failure = b.limits.afterCompile(calls, resources)
 	return binary, failure, nil
+}
+
+// unpack puts an embedded kernel's sources back where somebody has removed the compile cache.
+func (b *Backend) unpack() error {
+	if !b.kernel.Missing(b.dir) {
+		return nil
+	}
+	_, err := b.kernel.Materialise(filepath.Join(b.options.Cache.Dir(), "kernels"))
+	return err
 }
 
 // function is a function of a module, with what its compiler has decided about launches.
@@ -262,6 +278,9 @@ func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific b
 // Reference builds the kernel's reference.
 func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
 	unit, err := b.unit(b.kernel.Reference, given)
+	if err == nil {
+		err = b.unpack()
+	}
 	if err != nil {
 		return objective.Binary{}, err
 	}

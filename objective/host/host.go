@@ -131,8 +131,15 @@ func (b *Backend) Preflight(point space.Point) *objective.Failure { return b.lim
 
 // Compile builds the shared object of a point.
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
+	if err := b.unpack(); err != nil {
+		return objective.Binary{}, nil, err
+	}
 	entry, err := b.compile(ctx, point)
-	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
+	failure, err := objective.CompileFailure(err, b.options.CompileTimeout)
+	if failure != nil && b.kernel.Missing(b.dir) {
+		return objective.Binary{}, nil, &process.MachineFault{What: "the sources were removed from the compile cache"}
+	}
+	if failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
 	binary := b.binary(entry)
@@ -141,6 +148,15 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		return binary, nil, err
 	}
 	return binary, nil, nil
+}
+
+// unpack puts an embedded kernel's sources back where somebody has removed the compile cache.
+func (b *Backend) unpack() error {
+	if !b.kernel.Missing(b.dir) {
+		return nil
+	}
+	_, err := b.kernel.Materialise(filepath.Join(b.options.Cache.Dir(), "kernels"))
+	return err
 }
 
 func (b *Backend) compile(ctx context.Context, point space.Point) (cache.Entry, error) {
@@ -177,6 +193,9 @@ func (b *Backend) unrolled(file string, point space.Point) (text []byte) {
 // Reference builds the kernel's reference, without the parameters that do not change the
 // result and without the kernel's own flags: it should be plain.
 func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
+	if err := b.unpack(); err != nil {
+		return objective.Binary{}, err
+	}
 	source := b.kernel.Reference
 	entry, err := b.build(ctx, append([]string{"-O2"}, b.defines(given)...),
 		piece{languageOf(source), unit(b.kernel, source, given, b.kernel.Launch.Reference)})
@@ -264,7 +283,7 @@ func (b *Backend) cached(ctx context.Context, newKey func() (*cache.Key, error),
 		if err != nil {
 			return err
 		}
-		return worker.FullDisk(write(path))
+		return write(path)
 	})
 }
 

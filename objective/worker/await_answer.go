@@ -59,7 +59,7 @@ func (c *Client) await(ctx context.Context) (response, error) {
 	case err == nil:
 		return c.receive(a)
 	case errors.Is(err, process.ErrEnded):
-		return response{}, c.fail(faultOfExit(c.status(), nil, c.regions))
+		return response{}, c.gone(nil)
 	case errors.Is(err, process.ErrFlood):
 		return response{}, c.fail(&Fault{Kind: Flooded, Detail: fmt.Sprintf("over %d bytes", c.command.OutputLimit)})
 	case errors.Is(err, process.ErrTime):
@@ -96,6 +96,8 @@ func (c *Client) receive(a answered) (response, error) {
 		return a.reply, nil
 	case a.err == nil && a.reply.Fault == nil && c.command.Shared && c.ran:
 		return response{}, c.fail(&Fault{Kind: Garbled, Detail: "the worker reports " + a.reply.Error})
+	case a.err == nil && a.reply.Fault == nil && a.reply.Refused:
+		return response{}, &process.MachineFault{What: "the system refused the worker", Err: errors.New(a.reply.Error)}
 	case a.err == nil && a.reply.Fault == nil:
 		return response{}, errors.New("worker: " + a.reply.Error)
 	}
@@ -110,10 +112,26 @@ func (c *Client) receive(a answered) (response, error) {
 	}
 	select {
 	case <-c.process.Ended:
-		return response{}, c.fail(faultOfExit(c.status(), report, c.regions))
+		return response{}, c.gone(report)
 	case <-time.After(wait):
 		return response{}, c.fail(&Fault{Kind: Garbled})
 	}
+}
+
+// gone explains the end of a worker that nobody here has ended. One that somebody else has killed says nothing about
+// its kernel, which is not allowed to send itself such a signal. Where the system does not confine kernels, it may have
+// been the kernel after all: then the *process.MachineFault wraps the fault.
+func (c *Client) gone(report *signalReport) error {
+	fault := faultOfExit(c.status(), report, c.regions)
+	killed := c.process.Killed("the worker", uint64(c.command.Memory))
+	if killed == nil {
+		return c.fail(fault)
+	}
+	c.finish()
+	if c.command.Shared && process.Confines() != nil {
+		killed.Err = fault
+	}
+	return killed
 }
 
 // fail ends the worker and completes the fault. What a tool has found says more than how

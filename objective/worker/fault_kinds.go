@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+
+	"pawl/internal/process"
 )
 
 // FaultKind says how a kernel ended its worker.
@@ -79,6 +81,8 @@ type Fault struct {
 	Detail string `json:"detail,omitempty"`
 	// Output is the end of what the kernel printed.
 	Output string `json:"output,omitempty"`
+	// Outside says that it may have been somebody else's doing, who has killed the program; nil for no.
+	Outside *process.MachineFault `json:"-"`
 }
 
 func (f *Fault) Error() string {
@@ -158,7 +162,7 @@ func signalName(s syscall.Signal) string {
 		syscall.SIGBUS:  "SIGBUS, an invalid memory access",
 		syscall.SIGFPE:  "SIGFPE, an arithmetic fault such as an integer division by zero",
 		syscall.SIGILL:  "SIGILL, an illegal instruction",
-		syscall.SIGKILL: "SIGKILL, killed from outside, perhaps for want of memory",
+		syscall.SIGKILL: "SIGKILL, as the system ends a process that has used up the memory",
 		syscall.SIGTRAP: "SIGTRAP, a trap",
 	}
 	if name, ok := names[s]; ok {

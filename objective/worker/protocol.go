@@ -242,6 +242,8 @@ type request struct {
 type response struct {
 	Nonce string `json:"nonce,omitempty"`
 	Error string `json:"error,omitempty"`
+	// Refused says that the error is the system's, which refused a call: for want of memory, say.
+	Refused bool `json:"refused,omitempty"`
 	// Ended is what the kernel did that this process cannot go on from.
 	Ended *Fault `json:"ended,omitempty"`
 	Result

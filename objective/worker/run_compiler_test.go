@@ -197,14 +197,53 @@ func TestCompilersMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestFullDisk(t *testing.T) {
-	full := FullDisk(&Refusal{Output: "fatal error: error writing to /x: No space left on device"})
-	if !errors.Is(full, syscall.ENOSPC) {
-		t.Errorf("got %v", full)
+// Whatever keeps a compiler from its work says nothing about the source. What it says about a place in a source does.
+func TestMachineFaultsOfCompilers(t *testing.T) {
+	tests := map[string]string{
+		"kill -9 $$":            "the compiler compiler was killed from outside (SIGKILL)",
+		"kill -15 $$":           "the compiler compiler was killed from outside (SIGTERM)",
+		"sh -c 'kill -9 $$'":    "a part of the compiler compiler was killed from outside (signal 9)",
+		"kill -SEGV $$":         "",
+		"exit 1":                "",
+		"sh -c 'kill -SEGV $$'": "",
+		"echo 'x.c:3:1: error: no' >&2; sh -c 'kill -9 $$'":                             "",
+		"echo 'gcc: fatal error: Killed signal terminated program cc1' >&2; exit 1":     "could not work: gcc: fatal",
+		"echo 'gcc: internal compiler error: Killed (program cc1)' >&2; false":          "could not work: gcc: internal",
+		"echo 'collect2: fatal error: ld terminated with signal 9 [x]' >&2; exit 1":     "could not work: collect2",
+		"echo 'clang: error: unable to execute command: Killed' >&2; exit 254":          "could not work: clang",
+		"echo \"nvcc error   : 'cicc' died due to signal 9 (Kill signal)\" >&2; exit 9": "could not work: nvcc",
+		"echo \"nvcc error   : 'cicc' died due to signal 11\" >&2; exit 11":             "",
+		"echo 'x.c:1: fatal error: write: No space left on device' >&2; exit 1":         "could not work: x.c:1",
+		"echo 'x.c:1:10: fatal error: y.h: Too many open files' >&2; exit 1":            "could not work: x.c:1",
+		"echo 'cc1: out of memory allocating 65536 bytes' >&2; exit 1":                  "",
 	}
-	refused := &Refusal{Output: "error: no"}
-	if FullDisk(refused) != error(refused) || FullDisk(nil) != nil {
-		t.Error("an ordinary end was changed")
+	for body, fault := range tests {
+		_, err := script(t, body).Run(t.Context(), time.Minute, nil)
+		found := process.FaultOfMachine(err)
+		refused := (*Refusal)(nil)
+		if fault == "" && (found != nil || !errors.As(err, &refused)) {
+			t.Errorf("%s: %v", body, err)
+		}
+		if fault != "" && (found == nil || !strings.Contains(found.Error(), fault) || errors.As(err, &refused)) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// What names no place in a source must happen twice.
+func TestAnUnexplainedFailureMustBeRepeated(t *testing.T) {
+	for body, want := range map[string]int{"exit 1": 2, "echo 'x.c:3:1: error: no' >&2; exit 1": 1, "true": 1,
+		"[ $(wc -l <starts) = 2 ]": 2} {
+		command := script(t, "echo >>starts\n"+body)
+		command.Dir = t.TempDir()
+		command.Scratch = command.Dir
+		_, err := command.Run(t.Context(), time.Minute, nil)
+		if starts, _ := os.ReadFile(filepath.Join(command.Dir, "starts")); len(starts) != want {
+			t.Errorf("%s: %d starts", body, len(starts))
+		}
+		if (err == nil) != strings.HasPrefix(body, "[") && (err == nil) != (body == "true") {
+			t.Errorf("%s: %v", body, err)
+		}
 	}
 }
 

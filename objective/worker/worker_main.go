@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"syscall"
 
 	"pawl/internal/process"
 )
@@ -113,7 +114,8 @@ func answer(out io.Writer, device Device, r request) error {
 	case errors.As(err, &fault):
 		return cmp.Or(writeFrame(out, response{Nonce: r.Nonce, Ended: fault}), errEnded)
 	case err != nil:
-		return writeFrame(out, response{Nonce: r.Nonce, Error: err.Error()})
+		_, refused := errors.AsType[syscall.Errno](err)
+		return writeFrame(out, response{Nonce: r.Nonce, Error: err.Error(), Refused: refused})
 	}
 	reply.Nonce = r.Nonce
 	for _, output := range reply.Outputs {

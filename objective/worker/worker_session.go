@@ -153,6 +153,10 @@ func (s *Session) Clock() func() {
 }
 
 func (s *Session) split(err error) (*Fault, error) {
+	if machine, ok := errors.AsType[*process.MachineFault](err); ok { // which may wrap a fault
+		s.Distrust()
+		return nil, machine
+	}
 	if fault, ok := errors.AsType[*Fault](err); ok {
 		return fault, nil
 	}

@@ -30,6 +30,7 @@ func background(s *Summary) []Fact {
 				"machine code), %s from the cache", f.Asked, page.Seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same,
 				page.Count(f.CacheHits, "binary came", "binaries came")),
 		},
+		{What: "tried again", Text: machineFaultsText(f.MachineFaults)},
 		{What: "parameters without effect", Text: deadText(s.Study.Dead)},
 		{What: "space", Text: spaceText(s.Study.Space)},
 		{What: "workload", Text: s.Study.Workload, Code: s.Study.Dims},
@@ -54,6 +55,24 @@ func background(s *Summary) []Fact {
 		facts = append(facts, Fact{What: "while the winner was measured", Text: s.Winner.Conditions.String()})
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text+f.Code == "" })
+}
+
+// machineFaultsText says what happened to the machine that had points tried again, the most frequent first.
+func machineFaultsText(faults map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(faults), func(a, b string) int {
+		return cmp.Or(faults[b]-faults[a], strings.Compare(a, b))
+	})
+	return strings.Join(collect.Each(names, func(name string) string {
+		return fmt.Sprintf("%s because %s", page.Count(faults[name], "time"), name)
+	}), "; ")
+}
+
+// machineFaultCount is how often points were tried again because of the machine.
+func machineFaultCount(faults map[string]int) (count int) {
+	for _, n := range faults {
+		count += n
+	}
+	return count
 }
 
 // devicesText says on which devices of a farm trials were measured, and the finalists.

@@ -84,6 +84,8 @@ type SearchFacts struct {
 	Abandoned int `json:"abandoned"`
 	Same      int `json:"same_machine_code"`
 	CacheHits int `json:"cache_hits"`
+	// MachineFaults are what had points tried again that could do nothing for it, each with how often it happened.
+	MachineFaults map[string]int `json:"machine_faults,omitempty"`
 	// Devices are those of a farm, each with how many trials were measured on it.
 	Devices map[string]int `json:"devices,omitempty"`
 	// ConfirmedOn are those that the rounds were measured on which count: one, or one after
@@ -377,6 +379,20 @@ func searchFacts(past trial.Past) SearchFacts {
 		f.Compiling += t.Outcome.Spent.Compile.Seconds()
 		f.Checking += t.Outcome.Spent.Check.Seconds()
 		f.Measuring += t.Outcome.Spent.Measure.Seconds()
+	}
+	count := func(o objective.Outcome) {
+		for _, fault := range o.MachineFaults {
+			if f.MachineFaults == nil {
+				f.MachineFaults = map[string]int{}
+			}
+			f.MachineFaults[fault]++
+		}
+	}
+	for _, t := range past.Trials {
+		count(t.Outcome)
+	}
+	for _, r := range past.Rounds {
+		count(r.Outcome)
 	}
 	devices := collect.Each(past.Standing(), func(r trial.Round) string { return r.Outcome.Device })
 	f.ConfirmedOn = collect.Where(collect.Distinct(devices), func(name string) bool { return name != "" })

@@ -33,6 +33,7 @@ var terminal = template.Must(template.New("").Funcs(template.FuncMap{
 		return page.NewGrid(acrossRows(s, strings.ToUpper, escape.Line), acrossHeader...)
 	},
 	"failures": failureText,
+	"again":    machineFaultCount,
 	"failed":   failureLines,
 	"regret":   regretText,
 	"dead":     deadText,

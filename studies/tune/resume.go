@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"pawl/internal/page"
+	"pawl/objective"
 	"pawl/search/trial"
 	"pawl/studies"
 )
@@ -48,11 +50,49 @@ func (r *run) choose(ctx context.Context) (study studies.Study, past trial.Past,
 		// Read only under the lock: another process may have been writing.
 		past, err = r.store.Past(ctx, study.ID)
 	}
+	if err == nil {
+		err = r.tryAgain(study, &past)
+	}
 	if err != nil {
 		unlock()
 		return study, past, nil, err
 	}
 	return study, past, unlock, nil
+}
+
+// tryAgain takes back what an earlier version has recorded of points that the machine had failed: a killed compiler was
+// a compile error, a killed worker a crash.
+func (r *run) tryAgain(study studies.Study, past *trial.Past) error {
+	recorder := r.store.Recorder(study.ID)
+	reopened := 0
+	for i, t := range past.Trials {
+		if !t.Finished || t.Outcome.Failure == nil || !t.Outcome.Failure.ByMachine() {
+			continue
+		}
+		if err := recorder.Reopened(t.Number); err != nil {
+			return err
+		}
+		past.Trials[i] = trial.Trial{Number: t.Number, Point: t.Point}
+		reopened++
+	}
+	for i, round := range past.Rounds {
+		failure := round.Outcome.Failure
+		if failure == nil || !failure.ByMachine() {
+			continue
+		}
+		// As of a device that was throttled: the round counts for nobody.
+		round.Outcome = objective.Outcome{Failure: &objective.Failure{Stage: failure.Stage, Reason: objective.Throttled,
+			Detail: "the machine failed: " + failure.Detail}}
+		if err := recorder.Discounted(round); err != nil {
+			return err
+		}
+		past.Rounds[i] = round
+	}
+	if reopened > 0 {
+		r.Tools.Notice(fmt.Sprintf("%s failed because of the machine, as by a killed compiler, and run again",
+			page.Count(reopened, "recorded trial", "recorded trials")))
+	}
+	return nil
 }
 
 func (r *run) describe() studies.Study {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pawl/internal/postgrestest"
+	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/search/confirm"
 	"pawl/search/trial"
@@ -75,6 +77,58 @@ func TestStudiesFollowEachOther(t *testing.T) {
 	cold, err := Run(t.Context(), o)
 	if err != nil || len(cold.Study.First) > 0 {
 		t.Errorf("a cold study: %v, begun with %v", err, cold.Study.First)
+	}
+}
+
+// What an earlier version recorded of points that the machine had failed is tried again by a resumed study, and what
+// points did themselves stays.
+func TestResumeTriesAgainWhatTheMachineFailed(t *testing.T) {
+	o := asked(t)
+	if _, err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	read := func(change func(*studies.Store)) trial.Past {
+		store, err := studies.OpenExisting(t.Context(), o.Database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		change(store)
+		past, err := store.Past(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return past
+	}
+	before := read(func(*studies.Store) {})
+	failures := map[int]*objective.Failure{
+		0: objective.Failed(objective.Fuzz, "crashed", "SIGKILL, killed from outside, perhaps for want of memory"),
+		2: objective.Failed(objective.Compile, objective.CompileError,
+			"gcc: fatal error: Killed signal terminated program cc1"),
+		3: objective.Failed(objective.Compile, objective.CompileError, "x.c:3:1: error: no such thing"),
+		4: objective.Failed(objective.Fuzz, "crashed", "SIGSEGV, an invalid memory access"),
+		5: objective.Failed(objective.Compile, objective.CompileError,
+			"/usr/bin/ld: cannot open output file /c/making-123/artifact: No such file or directory"),
+	}
+	read(func(store *studies.Store) {
+		for number, failure := range failures {
+			if err := store.Recorder(1).Disqualified(number, failure); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	o.Resume = true
+	summary, err := Run(t.Context(), o)
+	if err != nil || summary.Search.Asked != 12 || summary.Search.Abandoned > 0 {
+		t.Fatalf("%+v, %v", summary, err)
+	}
+	for number, now := range read(func(*studies.Store) {}).Trials {
+		stays := number == 3 || number == 4
+		if stays && (now.OK() || now.Outcome.Failure.Detail != failures[number].Detail) ||
+			!stays && (now.OK() != before.Trials[number].OK() || now.OK() && !slices.Equal(now.Outcome.Samples,
+				before.Trials[number].Outcome.Samples)) {
+			t.Errorf("trial %d: %+v, before %+v", number, now.Outcome, before.Trials[number].Outcome)
+		}
 	}
 }
 

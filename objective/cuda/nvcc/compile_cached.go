@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"pawl/objective/cache"
-	"pawl/objective/worker"
 )
 
 // Unit is what is compiled.
@@ -197,7 +196,7 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 		err = fmt.Errorf("%s succeeded without a cubin", c.Name())
 	}
 	if err != nil {
-		return worker.FullDisk(err)
+		return err
 	}
 	cubin, err := os.ReadFile(path)
 	if err != nil {

@@ -102,7 +102,7 @@ func TestTimeout(t *testing.T) {
 
 func TestFailuresThatAreNotThePoints(t *testing.T) {
 	for name, test := range map[string]struct{ body, message string }{
-		"full disk":    {`echo "cc1plus: fatal error: error writing: No space left on device" >&2; exit 1`, "no space left"},
+		"full disk":    {`echo "cc1plus: fatal error: error writing: No space left on device" >&2; exit 1`, "No space left"},
 		"no cubin":     {"exit 0", "without a cubin"},
 		"no ELF":       {copies(t, []byte("garbage")), "not a cubin"},
 		"other ELF":    {copies(t, elfFile(62, nil)), "machine 62"},
@@ -117,7 +117,7 @@ func TestFailuresThatAreNotThePoints(t *testing.T) {
 			if err == nil || errors.As(err, &refused) || !strings.Contains(err.Error(), test.message) {
 				t.Errorf("got %v", err)
 			}
-			if full := errors.Is(err, syscall.ENOSPC); full != (name == "full disk") {
+			if full := process.FaultOfMachine(err) != nil; full != (name == "full disk") {
 				t.Errorf("a full disk: %t", full)
 			}
 		})

@@ -27,6 +27,8 @@ enum {
 	/* signals to others */
 	signal_parent, signal_thread_of_parent, signal_everybody, signal_group_of_parent, queue_signal, signal_descriptor,
 	signal_owner, signal_number, alarm_clock, posix_timer,
+	/* signals that only others send */
+	kill_itself, end_itself, kill_own_thread, kill_own_group,
 	/* handlers, filters, modes */
 	handle_sigsys, handle_sigsegv, filter_calls, filter_by_prctl, not_dumpable, parent_death_signal,
 	/* other processes */
@@ -90,6 +92,10 @@ static long attempt(void) {
 	case signal_number: return fcntl(3, 10 /* F_SETSIG */, SIGKILL);
 	case alarm_clock: return setitimer(0, &(struct itimerval){.it_value = {1000, 0}}, NULL);
 	case posix_timer: return syscall(SYS_timer_create, 1, NULL, bytes);
+	case kill_itself: return kill(own, SIGKILL);
+	case end_itself: return kill(own, SIGTERM);
+	case kill_own_thread: return syscall(SYS_tgkill, own, syscall(SYS_gettid), SIGKILL);
+	case kill_own_group: return kill(0, SIGINT);
 	case handle_sigsys: return sigaction(SIGSYS, &action, NULL);
 	case handle_sigsegv: return sigaction(SIGSEGV, &action, NULL);
 	case filter_calls: return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
