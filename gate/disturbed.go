@@ -78,7 +78,7 @@ func driftNote(arm Arm, processes [][]float64) string {
 
 // judgeConditions finds reasons not to trust the comparison at all.
 func (p Policy) judgeConditions(w weighed) *Decision {
-	if c := w.control; c.P <= guardLevel && math.Abs(c.Change) >= p.Regression/3 && !w.dwarfs(c.Change) {
+	if c := w.control; c.P <= w.guard() && math.Abs(c.Change) >= p.Regression/3 && !w.dwarfs(c.Change) {
 		return &Decision{Inconclusive,
 			fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of "+
 				"measurements", page.Percent(math.Abs(c.Change)), c.P), w.last}
@@ -91,7 +91,7 @@ func (p Policy) judgeConditions(w weighed) *Decision {
 	for _, t := range w.rounds {
 		ratios, medians = append(ratios, t.baseline-t.candidate), append(medians, math.Exp(t.baseline))
 	}
-	if moved, by := p.moved(ratios); moved && !w.dwarfs(by) {
+	if moved, by := p.moved(ratios, w.guard()); moved && !w.dwarfs(by) {
 		reason := fmt.Sprintf("drift: the ratio itself moved by %s during the run", page.Percent(by))
 		if drift := stats.Drift(medians); drift < -throttled {
 			reason = fmt.Sprintf("throttling: the baseline became %s slower during the run and the ratio moved by %s",
@@ -114,6 +114,9 @@ func (w weighed) dwarfs(disturbance float64) bool {
 // that no analysis is without its guards.
 const guardLevel = 0.01
 
+// guard is the level of the guards: rows that are judged beside each other share it.
+func (w weighed) guard() float64 { return guardLevel / float64(max(1, w.family)) }
+
 // throttled is how much slower the baseline must have become for a moving ratio to
 // be blamed on throttling.
 const throttled = 0.05
@@ -121,7 +124,7 @@ const throttled = 0.05
 // moved reports whether the ratio of the second half of the rounds differs from
 // that of the first by more than the policy's limit, and not by chance. Then there
 // is no one ratio to speak of.
-func (p Policy) moved(ratios []float64) (bool, float64) {
+func (p Policy) moved(ratios []float64, guard float64) (bool, float64) {
 	half := len(ratios) / 2
 	first, second := ratios[:half], ratios[len(ratios)-half:]
 	by := math.Abs(math.Expm1(stats.Median(second) - stats.Median(first)))
@@ -129,5 +132,5 @@ func (p Policy) moved(ratios []float64) (bool, float64) {
 		return false, by
 	}
 	_, chance := stats.MannWhitney(first, second)
-	return chance <= guardLevel, by
+	return chance <= guard, by
 }

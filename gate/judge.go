@@ -14,6 +14,7 @@ import (
 type weighed struct {
 	analysis Analysis
 	first    bool // of the planned ones
+	family   int  // how many rows are judged beside each other; 0 or 1 for one alone
 	last     bool
 	between  Evidence  // baseline against candidate
 	control  Evidence  // baseline against itself
@@ -55,7 +56,7 @@ func (p Policy) judgeChange(w weighed) Decision {
 	e := w.between
 	within := e.Interval.Low > -p.Regression && e.Interval.High < p.Improvement
 	switch proven := w.proven(e); {
-	case proven && e.Change < -p.Regression, p.gross(e):
+	case proven && e.Change < -p.Regression, w.family < 2 && p.gross(e):
 		return Decision{Regression,
 			fmt.Sprintf("slower by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Regression)),
 			// As a gain, a loss counts only if it is seen twice: at the analysis after the first, too.

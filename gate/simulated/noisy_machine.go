@@ -102,9 +102,19 @@ func (m *machine) again(seed uint64) { m.source.Seed(seed, 0x616761696e) }
 
 // process returns the samples of one process that takes a time on a quiet machine, in milliseconds.
 func (m *machine) process(samples int, milliseconds float64) []float64 {
+	m.start()
+	return m.times(samples, milliseconds)
+}
+
+// start begins a process.
+func (m *machine) start() {
 	if m.also.begin != nil {
 		m.also.begin()
 	}
+}
+
+// times returns further samples of the process, of something that takes a time on a quiet machine.
+func (m *machine) times(samples int, milliseconds float64) []float64 {
 	result := make([]float64, samples)
 	for i := range result {
 		time := milliseconds * m.level()

@@ -40,3 +40,10 @@ func PairsNeeded(spread, effect, alpha, power float64) int {
 	}
 	return max(1, int(pairs))
 }
+
+// EffectSeen is the effect that so many paired rounds see with the given power, in the unit of the
+// spread: the inverse of [PairsNeeded].
+func EffectSeen(spread float64, pairs int, alpha, power float64) float64 {
+	distance := distuv.UnitNormal.Quantile(1-alpha) + distuv.UnitNormal.Quantile(power)
+	return max(0, distance) * spread / math.Sqrt(float64(pairs))
+}

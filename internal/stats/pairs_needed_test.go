@@ -55,3 +55,14 @@ func TestPairsNeededPower(t *testing.T) {
 	// Three standard errors are 0.019; rounding pairs up adds a little power.
 	near(t, "power", seen, power, 0.025)
 }
+
+// What is seen in the rounds that are needed for an effect is that effect, rounded up by less than a round.
+func TestEffectSeen(t *testing.T) {
+	for _, effect := range []float64{0.01, 0.03, 0.1} {
+		pairs := PairsNeeded(0.05, effect, 1e-5, 0.9)
+		seen, before := EffectSeen(0.05, pairs, 1e-5, 0.9), EffectSeen(0.05, pairs-1, 1e-5, 0.9)
+		if seen > effect || before <= effect {
+			t.Errorf("%d rounds see %v, one less %v, want %v", pairs, seen, before, effect)
+		}
+	}
+}
