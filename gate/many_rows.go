@@ -33,11 +33,8 @@ type Summary struct {
 // FewestRounds is the smallest number of rounds that can prove anything about one of so many rows.
 func (p Policy) FewestRounds(rows int) int { return fewestRounds(p.Alarm / float64(max(1, rows))) }
 
-// Order returns the order of a round of baseline, candidate and control, counted from 0.
-func Order(seed uint64, round int) []Arm { return (&run{options: Options{Seed: seed}}).order(round) }
-
-// CompareRows judges rows that were measured in the same rounds, in orders that [Order] has drawn. A row has
-// samples of all three arms in every round.
+// CompareRows judges rows that were measured in the same rounds, of baseline, candidate and control in permuted blocks
+// of their orders. A row has samples of all three in every round.
 func CompareRows(rows []Samples, orders [][]Arm, p Policy) ([]Comparison, Summary) {
 	if len(rows) == 0 {
 		return nil, Summary{Interval: stats.Unbounded()}

@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -65,10 +67,6 @@ func (c Comparison) WithStoredErosion(best [][]float64, p Policy) Comparison {
 	return c
 }
 
-// apartLevel is the p-value that proves a difference between two sides measured
-// apart.
-const apartLevel = 0.004
-
 // apart is a comparison of two sides that share no rounds.
 type apart struct {
 	policy    Policy
@@ -81,7 +79,18 @@ type apart struct {
 var sideNames = [2]Arm{Baseline, Candidate}
 
 // few reports that a side has too few processes to show how they differ.
-func (s *apart) few() bool { return s.processes < stats.FewestForInterval }
+func (s *apart) few() bool { return s.processes < fewestApart(s.policy.Alarm) }
+
+// fewestApart is how many processes a side needs for the test of their levels to reach an alarm rate: of n and n, the
+// most extreme of all orders is one of 2n over n, in two directions.
+func fewestApart(alarm float64) int {
+	processes, orders := 1, 2.0
+	for 2/orders > alarm || processes < stats.FewestForInterval {
+		processes++
+		orders *= 2 * (2*float64(processes) - 1) / float64(processes)
+	}
+	return processes
+}
 
 // weigh compares the levels of the two sides.
 func (s *apart) weigh() Evidence {
@@ -130,7 +139,7 @@ func (s *apart) judge() Decision {
 		return *d
 	}
 	const why = "two sides that were not measured together"
-	proven := e.P <= apartLevel && !e.Interval.Contains(0)
+	proven := e.P <= s.policy.Alarm && !e.Interval.Contains(0)
 	beyond := e.Change < -slow || e.Change > fast
 	within := e.Interval.Low > -slow && e.Interval.High < fast
 	if proven && beyond && !s.cleared(slow, fast) {
@@ -266,7 +275,8 @@ func (s *apart) judgeFew() Decision {
 	limits := fmt.Sprintf("with %s a side only a candidate slower by more than %s or faster by more than %s can be "+
 		"distinguished from the same code in another process", page.Count(s.processes, "process", "processes"),
 		page.Percent(slow), page.Percent(fast))
-	advice := fmt.Sprintf("%s; measure each side in six processes or more, or together with pawl gate", limits)
+	advice := fmt.Sprintf("%s; measure each side in %s processes or more, or together with pawl gate", limits,
+		cmp.Or(map[int]string{6: "six"}[fewestApart(s.policy.Alarm)], strconv.Itoa(fewestApart(s.policy.Alarm))))
 	if e.Change >= -slow && e.Change <= fast {
 		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s; %s", faster(e.Change), advice)}
 	}

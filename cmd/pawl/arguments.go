@@ -69,10 +69,11 @@ func usageError(flags []cli.Flag, err error) error {
 	return console.Usage(err)
 }
 
-// behindDashes takes the command out of "pawl bench -- COMMAND…", whose flags are its own.
+// behindDashes takes the command out of "pawl bench -- COMMAND…" and "pawl gate -- COMMAND…", whose flags are
+// its own.
 func behindDashes(arguments []string) (ours, command []string) {
 	at := slices.Index(arguments, "--")
-	if at < 2 || arguments[1] != "bench" {
+	if at < 2 || arguments[1] != "bench" && arguments[1] != "gate" {
 		return arguments, nil
 	}
 	return arguments[:at:at], append([]string{}, arguments[at+1:]...)

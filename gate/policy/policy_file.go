@@ -8,10 +8,13 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"time"
 
 	"pawl/gate"
 	"pawl/internal/collect"
@@ -28,8 +31,23 @@ type File struct {
 	Kernels []Kernel
 	// Profile are the verdicts that make a configuration worth profiling.
 	Profile []gate.Verdict
-	// Shards is how many jobs share the configurations; 0 is one.
+	// Programs are gated where there is a base to compare with.
+	Programs []Program
+	// Shards is how many jobs share the configurations; 0 is one. Programs belong to the first.
 	Shards int
+}
+
+// Program is a program whose rows are gated.
+type Program struct {
+	// Name is what reports call it. Line and Build are lines for the shell, and Build may be empty.
+	Name, Line, Build string
+	// Rows says which rows are compared; nil means all.
+	Rows *regexp.Regexp
+	// Rounds is how many are measured, 0 where the file does not say.
+	Rounds int
+	// Within is the time for all of it, 0 where the file does not say.
+	Within time.Duration
+	Policy gate.Policy
 }
 
 // Kernel is what is gated of one kernel.
@@ -92,6 +110,9 @@ func (f *File) Jobs() int { return max(1, min(f.Shards, len(f.Configurations()))
 // leaves the file's.
 func (f *File) At(workload, point string) *File {
 	changed := &File{Profile: f.Profile, Shards: f.Shards}
+	if workload == "" && point == "" {
+		changed.Programs = f.Programs
+	}
 	for _, k := range f.Kernels {
 		if workload != "" {
 			k.Workloads = []string{workload}
@@ -128,10 +149,52 @@ func Parse(path string, content []byte) (*File, error) {
 
 // policyFile is the file as written.
 type policyFile struct {
-	Keys    limits   `yaml:",inline"`
-	Kernels []entry  `yaml:"kernels"`
-	Profile []scalar `yaml:"profile"`
-	Shards  scalar   `yaml:"shards"`
+	Keys     limits         `yaml:",inline"`
+	Kernels  []entry        `yaml:"kernels"`
+	Programs []programEntry `yaml:"programs"`
+	Profile  []scalar       `yaml:"profile"`
+	Shards   scalar         `yaml:"shards"`
+}
+
+// programEntry is a program as written.
+type programEntry struct {
+	Program scalar `yaml:"program"`
+	Name    scalar `yaml:"name"`
+	Build   scalar `yaml:"build"`
+	Rows    scalar `yaml:"rows"`
+	Keys    limits `yaml:",inline"`
+}
+
+func (e programEntry) build(common gate.Policy) (p Program, err error) {
+	p = Program{Name: cmp.Or(e.Name.Text, e.Program.Text), Line: e.Program.Text, Build: e.Build.Text}
+	if p.Line == "" {
+		return p, fmt.Errorf("a program without a command: each entry needs program: COMMAND")
+	}
+	if e.Rows.Given() {
+		if p.Rows, err = regexp.Compile(e.Rows.Text); err != nil {
+			return p, e.Rows.At.Errorf("rows is no regular expression: %s", err)
+		}
+	}
+	if len(e.Keys.Rounds) > 1 {
+		return p, e.Keys.Rounds[1].At.Errorf("rounds of a program is one number: it has one analysis")
+	}
+	// A comparison of one row has a budget and analyses that mean nothing here.
+	own := e.Keys
+	own.Rounds, own.Budget = nil, scalar{}
+	if p.Policy, err = own.over(common); err != nil {
+		return p, err
+	}
+	for _, rounds := range e.Keys.Rounds {
+		if err := whole(&p.Rounds)(rounds.Text); err != nil {
+			return p, rounds.At.Errorf("rounds: %s", err)
+		}
+	}
+	if e.Keys.Budget.Given() {
+		if err := duration(&p.Within)(e.Keys.Budget.Text); err != nil {
+			return p, e.Keys.Budget.At.Errorf("budget: %s", err)
+		}
+	}
+	return p, nil
 }
 
 // entry is a kernel as written.
@@ -164,7 +227,7 @@ func (d *policyFile) build() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(d.Kernels) == 0 {
+	if len(d.Kernels)+len(d.Programs) == 0 {
 		return nil, fmt.Errorf("kernels is missing: name at least one, such as kernels: [{kernel: attention}]")
 	}
 	for _, e := range d.Kernels {
@@ -173,6 +236,16 @@ func (d *policyFile) build() (*File, error) {
 			return nil, err
 		}
 		f.Kernels = append(f.Kernels, k)
+	}
+	for _, e := range d.Programs {
+		p, err := e.build(common)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(f.Programs, func(other Program) bool { return other.Name == p.Name }) {
+			return nil, e.Program.At.Errorf("two programs are called %s: give each a name", p.Name)
+		}
+		f.Programs = append(f.Programs, p)
 	}
 	return f, nil
 }

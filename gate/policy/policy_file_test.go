@@ -101,3 +101,36 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Programs have their own command, pattern, rounds and time, and the limits of the file.
+func TestPrograms(t *testing.T) {
+	const text = `regression: 2%
+programs:
+  - {program: ./bench --csv}
+  - {program: ./bench --all, name: all, build: make, rows: ^BM_, rounds: [30], budget: 5m, regression: 4%}
+`
+	f, err := Parse("gate.yaml", []byte(text))
+	if err != nil || len(f.Programs) != 2 {
+		t.Fatal(f, err)
+	}
+	first, second := f.Programs[0], f.Programs[1]
+	if first.Name != "./bench --csv" || first.Rows != nil || first.Rounds != 0 || first.Policy.Regression != 0.02 {
+		t.Errorf("%+v", first)
+	}
+	if second.Name != "all" || second.Line != "./bench --all" || second.Build != "make" ||
+		!second.Rows.MatchString("BM_x") || second.Rounds != 30 || second.Within != 5*time.Minute ||
+		second.Policy.Regression != 0.04 {
+		t.Errorf("%+v", second)
+	}
+	for wrong, want := range map[string]string{
+		"programs: [{name: x}]":                        "needs program: COMMAND",
+		"programs: [{program: x, rows: '('}]":          "rows is no regular expression",
+		"programs: [{program: x, rounds: [1, 2]}]":     "rounds of a program is one number",
+		"programs: [{program: x}, {program: x}]":       "two programs are called x",
+		"programs: [{program: x, regression: banana}]": "banana",
+	} {
+		if _, err := Parse("gate.yaml", []byte(wrong)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", wrong, err, want)
+		}
+	}
+}

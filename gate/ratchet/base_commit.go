@@ -22,10 +22,11 @@ import (
 
 // baseCommit is what a change began from: its files, on disk, and what it gates.
 type baseCommit struct {
-	folder  string // temporary
-	root    string // of the repository
-	here    string // the working folder as seen from the repository's root
-	kernels []baseKernel
+	folder   string // temporary
+	root     string // of the repository
+	here     string // the working folder as seen from the repository's root
+	kernels  []baseKernel
+	programs []policy.Program
 	// decided are the decisions of people that the branch adds.
 	decided []baseline.Event
 }
@@ -92,6 +93,7 @@ func (r *run) openBase(ctx context.Context) (err error) {
 	if err != nil || rules == nil {
 		return err
 	}
+	b.programs = rules.Programs
 	for _, rule := range rules.Kernels {
 		b.kernels = append(b.kernels, r.baseKernel(ctx, rule))
 	}

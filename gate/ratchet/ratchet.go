@@ -152,7 +152,9 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Repor
 	if o.Join != "" {
 		err = g.join()
 	} else {
-		err = g.kernels(ctx)
+		if err = g.kernels(ctx); err == nil {
+			err = g.programs(ctx)
+		}
 	}
 	if ctx.Err() == nil && len(g.report.Results) > 0 {
 		err = errors.Join(err, g.conclude())

@@ -18,6 +18,8 @@ func CompareFiles(base, candidate []results.Series, p gate.Policy) *reporting.Re
 		r.Results = append(r.Results, compareSeries(base[0], candidate[0], p))
 		return r
 	}
+	// The alarm rate is that of all rows together (Bonferroni: their tests share no rounds).
+	p.Alarm /= float64(max(1, len(candidate)))
 	for _, c := range candidate {
 		var match results.Series
 		for _, b := range base {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"pawl/gate"
@@ -94,7 +95,9 @@ func (r *Result) HeldTo(entry baseline.Entry) {
 }
 
 // Config names the configuration for people.
-func (r Result) Config() string { return fmt.Sprintf("%s %s %s", r.Kernel, r.Workload, r.Type) }
+func (r Result) Config() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", r.Kernel, r.Workload, r.Type)) // a program's row has no type
+}
 
 // Count returns how many results have one of the verdicts.
 func (r *Report) Count(verdicts ...gate.Verdict) int { return len(r.with(verdicts...)) }

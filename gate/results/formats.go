@@ -15,10 +15,11 @@ import (
 // formats are the JSON files whose form is known. Each returns the results in a
 // document of its kind, and none for any other document.
 var formats = []func(path string, document gjson.Result) ([]Series, error){readBaseline, readBench, readHyperfine,
-	readPytest, readGoogle}
+	readPytest, readGoogle, readNvbench}
 
 // errUnknown says what to do with a JSON file that no format fits.
-var errUnknown = errors.New("not a file of pawl, hyperfine, Google Benchmark or pytest-benchmark: name its list of " +
+var errUnknown = errors.New("not a file of pawl, hyperfine, pytest-benchmark, Google Benchmark, Criterion or " +
+	"nvbench: name its list of " +
 	"times with --key, such as --key results.0.times_ms or --key 'results.#(seq==512).times_ms'")
 
 // readJSON reads a file of a known format, or the list that the caller names.
@@ -47,10 +48,21 @@ func readJSON(path string, content []byte, choice Choice) ([]Series, error) {
 	return choice.series(choice.Key, processes)
 }
 
+// known returns the results of a known format that are meant.
+func (c Choice) known(series []Series, err error) ([]Series, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c.among(series)
+}
+
 // among returns the results of a known format that are meant.
 func (c Choice) among(series []Series) ([]Series, error) {
-	if c.Unit != "" {
+	if c.Unit != "" && len(series) > 0 {
 		return nil, fmt.Errorf("the format has %s as its unit: leave out --unit", series[0].Unit)
+	}
+	if len(series) == 0 {
+		return nil, errors.New("no benchmark in it")
 	}
 	if c.Key == "" {
 		return series, nil
@@ -118,12 +130,22 @@ func readPytest(_ string, document gjson.Result) (all []Series, err error) {
 	if !document.Get("machine_info").Exists() {
 		return nil, nil
 	}
-	for i, benchmark := range document.Get("benchmarks").Array() {
+	benchmarks := document.Get("benchmarks").Array()
+	// Functions of two files may have one name, and then their full ones tell them apart.
+	key, seen := "name", map[string]bool{}
+	for _, benchmark := range benchmarks {
+		if name := benchmark.Get("name").String(); seen[name] {
+			key = "fullname"
+		} else {
+			seen[name] = true
+		}
+	}
+	for i, benchmark := range benchmarks {
 		data := benchmark.Get("stats.data")
 		if !data.Exists() {
 			return nil, fmt.Errorf("benchmarks.%d.stats.data is missing: save it with --benchmark-save-data", i)
 		}
-		series, err := found(benchmark.Get("name").String(), fmt.Sprintf("benchmarks.%d.stats.data", i), data, "s")
+		series, err := found(benchmark.Get(key).String(), fmt.Sprintf("benchmarks.%d.stats.data", i), data, "s")
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
-// Package results reads raw samples from files that already exist: pawl's own, those
-// of hyperfine, Google Benchmark and pytest-benchmark, a column of a CSV file, and the
-// list of any other JSON file that the caller names.
+// Package results reads the times that other programs have written: pawl's own files, those of
+// hyperfine, pytest-benchmark, Google Benchmark, Criterion, nvbench and Catch2, what go test
+// -bench prints, CSV, and the list of any other JSON file that the caller names. The content
+// says which it is, never the file's name.
 //
 // It guesses nothing:
 //
@@ -9,8 +10,8 @@
 //   - the unit is what the format, the caller or the end of a name says; where nothing
 //     says, milliseconds, and [Series.Unit] is empty.
 //
-// Its steps: parse finds the format, formats.go the lists in it, sample_units.go makes times
-// of what is written there.
+// Its steps: Parse finds the format, formats.go and program_formats.go the rows in it,
+// sample_units.go makes times of what is written there. ReadAll joins files of several runs.
 package results
 
 import (
@@ -47,27 +48,63 @@ type Choice struct {
 	Unit string
 }
 
-// Read returns what a file holds.
+// Read returns what a file holds, or Criterion's folder.
 func Read(path string, choice Choice) ([]Series, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		series, err := readCriterionFolder(path)
+		if err == nil {
+			series, err = choice.among(series)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("results %s: %w", path, err)
+		}
+		return series, nil
+	}
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	series, err := parse(path, content, choice)
+	series, err := Parse(path, content, choice)
 	if err != nil {
 		return nil, fmt.Errorf("results %s: %w", path, err)
 	}
 	return series, nil
 }
 
-func parse(path string, content []byte, choice Choice) ([]Series, error) {
+// ReadAll returns what the files of several runs hold together: each is processes of its own.
+func ReadAll(paths []string, choice Choice) (all []Series, err error) {
+	for _, path := range paths {
+		series, err := Read(path, choice)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range series {
+			at := slices.IndexFunc(all, func(known Series) bool { return known.Name == s.Name && known.Device == s.Device })
+			if at < 0 {
+				all = append(all, s)
+				continue
+			}
+			all[at].Processes = append(all[at].Processes, s.Processes...)
+		}
+	}
+	return all, nil
+}
+
+// Parse returns what a content holds; the path is the file's that pawl has written itself.
+func Parse(path string, content []byte, choice Choice) ([]Series, error) {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	trimmed := bytes.TrimSpace(content)
-	if len(trimmed) == 0 {
+	switch {
+	case len(trimmed) == 0:
 		return nil, errors.New("the file is empty")
-	}
-	if trimmed[0] != '{' && trimmed[0] != '[' {
+	case trimmed[0] == '<':
+		return choice.known(readCatch(trimmed))
+	case goLine.Match(content):
+		return choice.known(readGo(content))
+	case trimmed[0] != '{' && trimmed[0] != '[':
 		return readCSV(content, choice)
+	case criterionLine.Match(trimmed):
+		return choice.known(readCriterion(trimmed))
 	}
 	if err := json.Unmarshal(content, new(json.RawMessage)); err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
@@ -84,6 +121,12 @@ func readCSV(content []byte, choice Choice) ([]Series, error) {
 	header, err := reader.Read()
 	if err != nil {
 		return nil, fmt.Errorf("neither JSON nor CSV: %w", err)
+	}
+	if named, err := choice.namedRows(header); named != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return named.read(reader)
 	}
 	column, samples, err := chooseColumn(header, choice.Key)
 	if err != nil {

@@ -118,7 +118,7 @@ func TestParse(t *testing.T) {
 			err:     `benchmarks.0.time_unit is "cycles"`,
 		},
 	} {
-		series, err := parse("file", []byte(c.content), Choice{Key: c.key, Unit: c.unit})
+		series, err := Parse("file", []byte(c.content), Choice{Key: c.key, Unit: c.unit})
 		switch {
 		case c.err != "":
 			if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -150,7 +150,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"machine_info": {}, "benchmarks": [{"stats": {"data": [1]}}]}`), "", "")
 	f.Add([]byte(`{"kernel": "k", "workload": "w", "rounds": [[1], []]}`), "", "")
 	f.Fuzz(func(t *testing.T, content []byte, key, unit string) {
-		series, err := parse("file", content, Choice{Key: key, Unit: unit})
+		series, err := Parse("file", content, Choice{Key: key, Unit: unit})
 		if err != nil {
 			return
 		}
@@ -180,13 +180,13 @@ func FuzzParse(f *testing.F) {
 func TestBenchFiles(t *testing.T) {
 	const file = `{"kernel": "scale", "workload": "small", "rounds": [[1, 2], [3]],
 		"resources": {"launch": {"grid": [8, 1, 1]}}, "environment": {"device": "Example"}}`
-	series, err := parse("bench.json", []byte(file), Choice{})
+	series, err := Parse("bench.json", []byte(file), Choice{})
 	if err != nil || len(series) != 1 || series[0].Name != "scale small" || series[0].Device != "Example" ||
 		!reflect.DeepEqual(series[0].Processes, [][]float64{{1, 2}, {3}}) {
 		t.Errorf("%+v, %v", series, err)
 	}
 	for _, bad := range []string{"[0]", "[]", "null", "[null]"} {
-		if _, err := parse("bench.json", []byte(strings.Replace(file, "[3]", bad, 1)), Choice{}); err == nil {
+		if _, err := Parse("bench.json", []byte(strings.Replace(file, "[3]", bad, 1)), Choice{}); err == nil {
 			t.Errorf("%s for a process", bad)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pawl/gate"
 	"pawl/internal/collect"
+	"pawl/internal/stats"
 )
 
 // ManyRows says what to simulate of a program with many rows.
@@ -126,7 +127,9 @@ func (o ManyRows) run(f Fault, seed uint64, slower func(row int) float64) ([]gat
 	}
 	var orders [][]gate.Arm
 	for round := range o.Rounds {
-		order := gate.Order(seed, round)
+		order := collect.Each(stats.NewOrders(3, seed, 0).Round(round), func(i int) gate.Arm {
+			return []gate.Arm{gate.Baseline, gate.Candidate, gate.Control}[i]
+		})
 		orders = append(orders, order)
 		for place, arm := range order {
 			m.start()

@@ -29,7 +29,8 @@ func TestManyRows(t *testing.T) {
 	for _, row := range rows {
 		// Of 40 runs on each of five machines, 0.004 of which may have one: about one run.
 		if row.FalseRows+row.FalseBeside.Times > 1 {
-			t.Errorf("%s: %d rows of equal sides, and %v beside slower ones, are false", row.Fault, row.FalseRows, row.FalseBeside)
+			t.Errorf("%s: %d rows of equal sides, and %v beside slower ones, are false", row.Fault, row.FalseRows,
+				row.FalseBeside)
 		}
 		if row.Fault == "steady" && (row.Found[0].Times < row.Found[0].Of*9/10 || row.Found[1].Times < row.Found[1].Of) {
 			t.Errorf("steady: found %v", row.Found)

@@ -17,7 +17,7 @@ type Environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	// Command is what stands behind -- of pawl bench; nil where there is none.
+	// Command is what stands behind -- of pawl bench and pawl gate; nil where there is none.
 	Command []string
 	// Signals delivers a person's requests to stop.
 	Signals func() (<-chan os.Signal, func())

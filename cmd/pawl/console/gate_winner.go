@@ -25,7 +25,7 @@ type GateFlags struct {
 // both.
 func (o *GateFlags) Setting(ctx context.Context) (b *devices.Builder, s ratchet.Setting, end func(), err error) {
 	s = ratchet.Setting{Baseline: o.Baseline, LockClocks: o.LockClocks, Seed: o.Order(), Observe: o.countRounds}
-	if s.Base, err = o.mergeBase(ctx); err != nil {
+	if s.Base, err = o.MergeBase(ctx); err != nil {
 		return nil, s, nil, err
 	}
 	if b, err = o.Builder(); err != nil {
@@ -51,9 +51,9 @@ func (o *GateFlags) Setting(ctx context.Context) (b *devices.Builder, s ratchet.
 	return b, s, func() { b.Close(); there.Close() }, nil
 }
 
-// mergeBase returns the commit whose baseline counts. In a pull request that is by default where
+// MergeBase returns the commit whose baseline counts. In a pull request that is by default where
 // its branch left the branch that it is to be merged into.
-func (o *GateFlags) mergeBase(ctx context.Context) (string, error) {
+func (o *GateFlags) MergeBase(ctx context.Context) (string, error) {
 	if target := o.Getenv("GITHUB_BASE_REF"); o.Base == "" && target != "" {
 		return ratchet.MergeBase(ctx, o.Baseline, "refs/remotes/origin/"+target)
 	}

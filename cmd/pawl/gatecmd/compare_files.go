@@ -4,6 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,11 +30,12 @@ func CompareCommand(env console.Environment) *cli.Command {
 	o := compareOptions{Common: console.In(env)}
 	return &cli.Command{
 		Name:      "compare",
-		Usage:     "judge two result files that already exist",
-		ArgsUsage: "BASE CANDIDATE",
+		Usage:     "judge result files that already exist",
+		ArgsUsage: "BASE... CANDIDATE...",
 		Description: console.Details(
-			"Reads pawl's results, those of hyperfine, Google Benchmark and pytest-benchmark, CSV, and with --key any\n"+
-				"other JSON. The two sides were not measured together, so the process is the unit and small differences\n"+
+			"Reads pawl's results, those of hyperfine, pytest-benchmark, Google Benchmark, Criterion, nvbench, Catch2 and\n"+
+				"go test -bench, CSV, and with --key any other JSON. Several files of a side (old-*.json new-*.json) are as\n"+
+				"many processes. The two sides were not measured together, so the process is the unit and small differences\n"+
 				"prove nothing; with one process a side a doubling is found and 30 % is not.",
 			"pawl compare before.json after.json --key 'runs.#(seq==512).samples_ms'",
 			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive",
@@ -47,16 +53,17 @@ func CompareCommand(env console.Environment) *cli.Command {
 }
 
 func (o *compareOptions) compareFiles(_ context.Context, files []string) error {
-	if len(files) != 2 {
-		return console.Usagef("two files are compared: pawl compare BASE CANDIDATE")
+	before, after, err := twoSides(files)
+	if err != nil {
+		return err
 	}
 	p, err := preset(o.preset)
 	if err != nil {
 		return err
 	}
 	var sides [2][]results.Series
-	for i, path := range files {
-		if sides[i], err = results.Read(path, o.choice); err != nil {
+	for i, paths := range [][]string{before, after} {
+		if sides[i], err = results.ReadAll(paths, o.choice); err != nil {
 			return err
 		}
 	}
@@ -65,6 +72,45 @@ func (o *compareOptions) compareFiles(_ context.Context, files []string) error {
 		return err
 	}
 	return console.Answered(compareCode(r))
+}
+
+// digits are what tells the files of one side apart.
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// twoSides returns the files of each side: two files or patterns, or more files whose names without their
+// digits are two.
+func twoSides(files []string) (before, after []string, err error) {
+	if len(files) == 2 {
+		for i, to := range []*[]string{&before, &after} {
+			// A file may have a name that is a pattern.
+			if _, missing := os.Stat(files[i]); missing == nil || !strings.ContainsAny(files[i], "*?[") {
+				*to = []string{files[i]}
+			} else if *to, err = filepath.Glob(files[i]); err == nil && len(*to) == 0 {
+				err = fmt.Errorf("no file is called %s", files[i])
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		return before, after, nil
+	}
+	var names []string
+	for _, file := range files {
+		name := digits.ReplaceAllString(file, "")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if name == names[0] {
+			before = append(before, file)
+		} else {
+			after = append(after, file)
+		}
+	}
+	if len(names) != 2 {
+		return nil, nil, console.Usagef("two sides are compared: pawl compare BASE CANDIDATE, each a file or a pattern in " +
+			"quotes, or several files of each side whose names differ in digits alone, such as old-1.json old-2.json new-1.json")
+	}
+	return before, after, nil
 }
 
 func printCompared(w io.Writer, r *reporting.Report) {

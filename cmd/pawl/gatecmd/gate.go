@@ -20,6 +20,7 @@ import (
 	"pawl/gate/ci"
 	"pawl/gate/ci/runner"
 	"pawl/gate/policy"
+	"pawl/gate/program"
 	"pawl/gate/ratchet"
 	"pawl/gate/reporting"
 	"pawl/internal/escape"
@@ -33,6 +34,7 @@ type options struct {
 	budget                time.Duration
 	shard                 int
 	join                  string
+	program               programOptions
 }
 
 func Command(env console.Environment) *cli.Command {
@@ -50,7 +52,9 @@ func Command(env console.Environment) *cli.Command {
 				"With --study it compares the winner of a study (or the point of --at) with the baseline. The\n"+
 				"verdict is recorded and shown on the study's page. With --study or --at no baseline moves: a\n"+
 				"point that was found is not in use until somebody applies it.\n\n"+
-				"With --on, a device of a farm measures, before any queued searches. See docs/farm.md.",
+				"With --on, a device of a farm measures, before any queued searches. See docs/farm.md.\n\n"+
+				"Behind -- stands a program instead: it is run in the base's tree and in this one, interleaved, and\n"+
+				"every row that it prints is judged. {OUT} in it is the file that it writes.",
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference",
 			"1 regression, wrong, vanished, or checks that a branch changes; with --fail-undecided also undecided",
@@ -87,12 +91,23 @@ func Command(env console.Environment) *cli.Command {
 				},
 				Usage: "compare the winner of the study with this `NUMBER` with the baseline",
 			},
+			console.Text("before", &o.program.before, "", "behind --: the `COMMAND` for the old side, instead of --base"),
+			console.Text("build", &o.program.build, "", "behind --: the `COMMAND` that builds the program, once in each tree"),
+			console.Text("rows", &o.program.rows, "", "behind --: compare only rows whose name this `PATTERN` finds"),
+			console.Number("rounds", &o.program.rounds, 1, program.DefaultRounds,
+				"behind --: how many rounds to measure; many rows may need more"),
+			console.Text("key", &o.program.choice.Key, "", "behind --: the `COLUMN` with the times, or the PATH of their list"),
+			console.Text("unit", &o.program.choice.Unit, "", "behind --: the `UNIT` of those times: ns, us, ms or s"),
+			presetFlag(&o.program.preset),
 			console.Switch("dry-run", &o.dryRun, "compare and report, but leave the baseline and the history alone"),
 			console.Switch("fail-undecided", &o.failUndecided, "fail if anything but a new kernel or workload is undecided")),
 		Subcommands: []*cli.Command{bisectCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if o.On == "" && o.Farm != "" {
 				return console.Usagef("--farm is for a farm: --on LABEL says which of its machines")
+			}
+			if o.Command != nil {
+				return o.runProgram(ctx, arguments)
 			}
 			if o.Study > 0 {
 				return o.runStudy(ctx, arguments)

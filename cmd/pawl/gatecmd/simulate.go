@@ -39,6 +39,9 @@ func (o ownPolicy) read() (gate.Policy, error) {
 	if err != nil {
 		return gate.Policy{}, err
 	}
+	if len(file.Kernels) == 0 {
+		return gate.Policy{}, console.Usagef("%s gates no kernel", o.file)
+	}
 	return file.Kernels[0].Policy, nil
 }
 
