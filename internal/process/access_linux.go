@@ -149,6 +149,13 @@ func (a *Access) startRestricted(begin func() error, ended <-chan struct{}) erro
 	begun := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function
+		if unix.Gettid() == os.Getpid() {
+			// The main thread cannot end, and stands for the whole process where others look at it. While it is locked,
+			// another one is found.
+			defer runtime.UnlockOSThread()
+			begun <- a.startRestricted(begin, ended)
+			return
+		}
 		err := a.restrict()
 		if err == nil {
 			err = begin()

@@ -98,3 +98,25 @@ func TestSecretsAreScrubbed(t *testing.T) {
 		t.Errorf("%q, %v", keeps, err)
 	}
 }
+
+// However many restricted programs a process starts, its main thread, by which others know it, is never restricted.
+func TestTheMainThreadStaysUnrestricted(t *testing.T) {
+	if Restricts() != nil {
+		t.Skip(Restricts())
+	}
+	for range 40 {
+		_, err := Run(t.Context(), Command{
+			Line: []string{"true"}, Allowed: time.Minute, Access: &Access{Read: []string{Everything}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(status), "NoNewPrivs:\t0") {
+		t.Error("the main thread has no_new_privs")
+	}
+}
