@@ -109,7 +109,8 @@ type manifestFiles struct {
 type points struct {
 	params      []space.Param
 	initial     space.Point
-	bound       space.Point // what arguments are bound at; none for the default
+	start       []space.Point // what a search tries first
+	bound       space.Point   // what arguments are bound at; none for the default
 	constraints []*space.Expression
 	domain      []*space.Expression
 }

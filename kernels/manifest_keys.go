@@ -29,8 +29,10 @@ type manifest struct {
 
 // keys are what the top level and a backend's section share.
 type keys struct {
-	Entry       document.Scalar                      `yaml:"entry"`
-	Params      *document.Entries[paramEntry]        `yaml:"params"`
+	Entry  document.Scalar               `yaml:"entry"`
+	Params *document.Entries[paramEntry] `yaml:"params"`
+	// Start are points that a search tries first. What one does not name has its default.
+	Start       []document.Entries[document.Scalar]  `yaml:"start"`
 	Constraints []document.Scalar                    `yaml:"constraints"`
 	Let         *document.Entries[document.Scalar]   `yaml:"let"`
 	Workloads   *document.Entries[dimsEntry]         `yaml:"workloads"`

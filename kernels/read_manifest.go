@@ -39,6 +39,9 @@ func parse(file string, content []byte, backend string) (*Kernel, error) {
 	if err := document.Check(content); err != nil {
 		return nil, document.Locate(file, content, err)
 	}
+	if err := document.Filled(content); err != nil {
+		return nil, document.Locate(file, content, err)
+	}
 	m := &manifest{}
 	if err := document.Decode(content, "manifest", m); err != nil {
 		return nil, document.Locate(file, content, err)
@@ -80,6 +83,9 @@ func (b *builder) build() (*Kernel, error) {
 		if err != nil {
 			return nil, placeOf(err).Errorf("%s", err)
 		}
+	}
+	if err := b.start(); err != nil {
+		return nil, err
 	}
 	if err := b.objectives(); err != nil {
 		return nil, err
@@ -237,6 +243,35 @@ func (b *builder) params() error {
 	}
 	return nil
 }
+
+// start reads the points that a search tries first. One that the constraints of a workload exclude is left out there.
+func (b *builder) start() error {
+	for _, entry := range b.keys.Start {
+		point := b.kernel.initial
+		for name, given := range entry.All() {
+			param, found := collect.First(b.kernel.params, func(p space.Param) bool { return p.Name == name.Text })
+			if !found {
+				return name.At.Errorf("start: there is no parameter %s", name.Text)
+			}
+			chosen, err := valueList{scalars: []document.Scalar{given}}.read(name.Text)
+			if err != nil {
+				return err
+			}
+			value := space.SameKind(append(chosen, param.Values[0]))[0]
+			if !slices.Contains(param.Values, value) {
+				return given.At.Errorf("start: %s is not among the values of %s", given.Text, name.Text)
+			}
+			if point, err = point.With(name.Text, value); err != nil {
+				return given.At.Errorf("start: %w", err)
+			}
+		}
+		b.kernel.points.start = append(b.kernel.points.start, point)
+	}
+	return nil
+}
+
+// Start are the points that a search tries first, after the default.
+func (k *Kernel) Start() []space.Point { return k.start }
 
 func (b *builder) arguments() (err error) {
 	if b.on.Program {

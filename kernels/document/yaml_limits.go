@@ -2,7 +2,9 @@ package document
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
+	"strings"
 )
 
 // What a file may hold. The numbers are far beyond what a person writes; what
@@ -44,4 +46,34 @@ func Check(content []byte) error {
 		return place(found[0]).Errorf("more than %d lists inside each other", deepestText)
 	}
 	return nil
+}
+
+// Unknown is the text of a value that somebody has to fill in, written in quotes.
+const Unknown = "?"
+
+var unknownValue = regexp.MustCompile(`"\?"`)
+
+// Filled refuses a file with values that nobody has filled in, and names all of their lines.
+func Filled(content []byte) error {
+	var first *Place
+	var others []string
+	for i, line := range strings.Split(string(content), "\n") {
+		value, _, _ := strings.Cut(line, " #")
+		found := unknownValue.FindStringIndex(value)
+		switch {
+		case found == nil || strings.HasPrefix(strings.TrimSpace(line), "#"):
+		case first == nil:
+			first = &Place{i + 1, found[0] + 1}
+		default:
+			others = append(others, fmt.Sprint(i+1))
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	more := ""
+	if len(others) > 0 {
+		more = ", and those on line " + strings.Join(others, ", ")
+	}
+	return first.Errorf(`fill in the value "?"%s`, more)
 }

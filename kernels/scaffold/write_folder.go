@@ -22,7 +22,9 @@ type Source struct {
 	// File is a source to describe, Entry the function in it.
 	File, Entry string
 	// Tiles describes a File that only its own compiler can read; nil where there is none.
-	Tiles func(file string) (TileSource, error)
+	Tiles func(file, entry string) (TileSource, error)
+	// Call is a program that calls the function, for Tiles to learn what it is called with; empty for none.
+	Call string
 	// Program asks for an example that is a program of its own.
 	Program bool
 }
@@ -66,7 +68,7 @@ func Write(folder string, source Source) (made Folder, err error) {
 		made = example("scale", name)
 	case strings.EqualFold(filepath.Ext(source.File), ".py") && source.Tiles != nil:
 		var described TileSource
-		if described, err = source.Tiles(source.File); err == nil {
+		if described, err = source.Tiles(source.File, source.Entry); err == nil {
 			made, err = FromTiles(name, source.File, described, source.Entry)
 		}
 	default:

@@ -170,11 +170,25 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		return objective.Binary{}, failure, err
 	}
 	binary := b.binary(module)
+	bindings, err := b.kernel.Bind(b.workload.Dims)
+	if err != nil {
+		return objective.Binary{}, nil, err
+	}
+	if text := compareVariables(module, bindings); text != "" && module.Launch == nil {
+		return objective.Binary{}, &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError,
+			Detail: text}, nil
+	}
 	var resources []objective.Resources
 	for _, step := range b.kernel.Launch.Steps {
 		f, err := b.function(module, kernels.EntryAt(step.Entry, point))
 		if err != nil {
 			return objective.Binary{}, nil, fmt.Errorf("%s: %w", b.kernel.Source, err)
+		}
+		if module.Launch == nil {
+			if text := compareSignature(b.kernel, step, module, f.Symbol, bindings); text != "" {
+				return objective.Binary{}, &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError,
+					Detail: text}, nil
+			}
 		}
 		figures := module.Kernels[f.Symbol]
 		binary.Functions = append(binary.Functions, f)
@@ -293,6 +307,15 @@ func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.B
 	f, err := b.function(module, b.kernel.Launch.Reference.Entry)
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("%s: %w", b.kernel.Reference, err)
+	}
+	bindings, err := b.kernel.Bind(b.workload.Dims)
+	if err == nil && module.Launch == nil {
+		if text := compareSignature(b.kernel, b.kernel.Launch.Reference, module, f.Symbol, bindings); text != "" {
+			err = fmt.Errorf("%s: %s", b.kernel.Reference, text)
+		}
+	}
+	if err != nil {
+		return objective.Binary{}, err
 	}
 	binary.Functions = []kernels.Function{f}
 	return binary, nil

@@ -12,12 +12,9 @@ import (
 	"pawl/objective/cuda/nvcc"
 )
 
-// Every kernel of the gallery that has a form for CUDA compiles as a trial compiles it, all its
-// launches are in the module, and so is its reference.
-func TestGalleryCompilesForCUDA(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each takes seconds, and runs through the same goroutines as others")
-	}
+// realCompiler is a real nvcc with an empty cache.
+func realCompiler(t *testing.T) *nvcc.Compiler {
+	t.Helper()
 	tool, err := nvcc.Find(t.Context(), os.Getenv)
 	if err != nil {
 		if os.Getenv("PAWL_REQUIRE_NVCC") != "" {
@@ -29,7 +26,16 @@ func TestGalleryCompilesForCUDA(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler := &nvcc.Compiler{Tool: tool, Cache: kept}
+	return &nvcc.Compiler{Tool: tool, Cache: kept}
+}
+
+// Every kernel of the gallery that has a form for CUDA compiles as a trial compiles it, all its
+// launches are in the module, and so is its reference.
+func TestGalleryCompilesForCUDA(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each takes seconds, and runs through the same goroutines as others")
+	}
+	compiler := realCompiler(t)
 	manifests, err := filepath.Glob("../../docs/gallery/*/" + kernels.ManifestName)
 	if err != nil || len(manifests) == 0 {
 		t.Fatalf("no gallery: %v", err)

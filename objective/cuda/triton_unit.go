@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"pawl/kernels"
@@ -47,11 +48,21 @@ func newTile(k *kernels.Kernel, w kernels.Workload, point space.Point) (*nvcc.Ti
 	return tile, nil
 }
 
-// DescribeTiles says which kernels a source holds.
-func DescribeTiles(ctx context.Context, getenv func(string) string, file string) (scaffold.TileSource, error) {
+// DescribeTiles says which kernels a source holds: the entry, or all if it is empty. With a program it runs that, and
+// says what the kernel is called with.
+func DescribeTiles(ctx context.Context, getenv func(string) string,
+	file, entry, program string) (scaffold.TileSource, error) {
 	tool, err := triton.Find(ctx, getenv)
 	if err != nil {
 		return scaffold.TileSource{}, err
 	}
-	return tool.Describe(ctx, file)
+	found, err := tool.Describe(ctx, file, entry)
+	if err != nil || program == "" {
+		return found, err
+	}
+	if len(found.Functions) != 1 {
+		return found, fmt.Errorf("%s: name the kernel whose call is recorded with --entry", file)
+	}
+	found.Call, err = tool.Record(ctx, program, file, found.Functions[0].Name, found.Root)
+	return found, err
 }

@@ -83,20 +83,20 @@ func TestDescribedKernelsCompile(t *testing.T) {
 		shows   string // of shapes, strides and the grid
 	}{
 		"softmax": {[]string{"output_ptr"}, "num_stages: {values", "BLOCK_SIZE >= n_cols"},
-		"matmul": {[]string{"c_ptr"}, "only the 3 configurations of @triton.autotune are searched",
+		"matmul": {[]string{"c_ptr"}, "  - {BLOCK_M: 64, BLOCK_N: 256, BLOCK_K: 32, num_warps: 4, num_stages: 4}",
 			`grid: ["cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)"]`},
 		"layer_norm": {[]string{"Y", "Mean", "Rstd"}, "HAS_BIAS: {values: [false]",
 			"{name: Mean, type: f32, shape: [ROWS], out: true}"},
-		"flash_attention": {[]string{"Out"}, "defines: {HEAD_DIM: HEAD_DIM}",
+		"flash_attention": {[]string{"Out"}, "  HEAD_DIM: HEAD_DIM",
 			`grid: ["cdiv(N_CTX, BLOCK_M)", "Z"]`},
-		"grouped": {[]string{"c_ptr"}, "defines: {NUM_SM: NUM_SM}", "{name: bias_ptr, type: f16, shape: [N]}"},
+		"grouped": {[]string{"c_ptr"}, `  NUM_SM: "?" # look: the value of the constant NUM_SM`, "{name: bias_ptr, type: f16, shape: [N]}"},
 		"dropout": {[]string{"output_ptr", "mask_ptr"}, "{name: seed, type: i32, value: 42}",
 			"shape: [n_elements], out: true}"},
 	} {
 		folder := filepath.Join(t.TempDir(), file)
 		made, err := scaffold.Write(folder, scaffold.Source{
 			File:  filepath.Join("testdata", "triton", file+".py"),
-			Tiles: func(path string) (scaffold.TileSource, error) { return tool.Describe(t.Context(), path) },
+			Tiles: func(path, entry string) (scaffold.TileSource, error) { return tool.Describe(t.Context(), path, entry) },
 		})
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
@@ -107,8 +107,16 @@ func TestDescribedKernelsCompile(t *testing.T) {
 			!strings.Contains(string(manifest), test.shows) {
 			t.Errorf("%s: %v\n%s", file, err, manifest)
 		}
-		if strings.Contains(string(manifest), "constraints") != (file == "matmul" || file == "softmax") {
+		if strings.Contains(string(manifest), "constraints:") != (file == "softmax") {
 			t.Errorf("%s: %s", file, manifest)
+		}
+		// Nothing runs before the sizes are filled in that the source does not show.
+		if _, err := kernels.Load(folder, kernels.CUDA); (err != nil) != (file == "grouped" || file == "flash_attention") {
+			t.Errorf("%s: %v", file, err)
+		}
+		filled := strings.ReplaceAll(string(manifest), `"?"`, "64")
+		if err := os.WriteFile(filepath.Join(folder, kernels.ManifestName), []byte(filled), 0o644); err != nil {
+			t.Fatal(err)
 		}
 		k, err := kernels.Load(folder, kernels.CUDA)
 		if err != nil {

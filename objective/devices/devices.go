@@ -150,6 +150,7 @@ func (m *Machine) openCache() (*cache.Cache, error) {
 }
 
 // DescribeTiles says which kernels a source on tiles holds: only its own compiler can read it.
-func DescribeTiles(ctx context.Context, getenv func(string) string, file string) (scaffold.TileSource, error) {
-	return cuda.DescribeTiles(ctx, getenv, file)
+func DescribeTiles(ctx context.Context, getenv func(string) string,
+	file, entry, program string) (scaffold.TileSource, error) {
+	return cuda.DescribeTiles(ctx, getenv, file, entry, program)
 }

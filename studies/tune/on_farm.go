@@ -184,7 +184,7 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	if device.Default != nil {
 		o.Tools.Notice(fmt.Sprintf("the default cannot be launched on %s: %s", device.Environment.Device, device.Default))
 	}
-	s := &subject{pool: pool, space: facts, how: ahead(k, cmp.Or(o.Lanes, chosen.Lanes))}
+	s := &subject{pool: pool, start: k.Start(), space: facts, how: ahead(k, cmp.Or(o.Lanes, chosen.Lanes))}
 	if s.head, err = describeKernel(t, device.Environment, device.Roofline); err != nil {
 		return nil, err
 	}

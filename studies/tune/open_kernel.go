@@ -34,6 +34,7 @@ type subject struct {
 	bench     *devices.Bench
 	restore   func()
 	pool      *space.Pool
+	start     []space.Point // what the manifest has a search begin with
 	evaluator search.Evaluator
 	// how is what the place says about searching there; what the study says of it is still empty.
 	how search.Options
@@ -94,8 +95,8 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		return nil, err
 	}
 	device := b.Backend.Facts()
-	s := &subject{pool: pool, space: facts, evaluator: b.Evaluator, how: ahead(k, cmp.Or(o.Lanes, runtime.NumCPU())),
-		machine: machine, target: t}
+	s := &subject{pool: pool, start: k.Start(), space: facts, evaluator: b.Evaluator,
+		how: ahead(k, cmp.Or(o.Lanes, runtime.NumCPU())), machine: machine, target: t}
 	s.how.Width = device.Width
 	if s.head, err = describeKernel(t, device.Environment, device.Roofline.Comparable()); err != nil {
 		b.Close()

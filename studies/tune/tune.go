@@ -162,7 +162,7 @@ func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) 
 	options := r.how
 	options.Goals, options.Sampler, options.Seed = goals, study.Sampler, study.Seed
 	options.OrderSeed = r.OrderSeed
-	options.First, options.Earlier = study.First, memories
+	options.First, options.Earlier = slices.Concat(r.start, study.First), memories
 	options.Lanes, options.Stop, options.Observe = cmp.Or(r.how.Lanes, r.Lanes), r.Stop, r.Observer.Observe
 	result, err := r.searchOn(ctx, study, past, options)
 	r.Observer.End()

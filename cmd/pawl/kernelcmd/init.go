@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,6 +30,8 @@ func InitCommand(env console.Environment) *cli.Command {
 		Flags: []cli.Flag{
 			console.Text("from", &source.File, "", "describe this source `FILE`, in C, C++, CUDA or Triton"),
 			console.TextOr("entry", &source.Entry, "the only candidate", "the `FUNCTION` of the source to tune"),
+			console.Text("call", &source.Call, "",
+				"run `PROGRAM` up to its call of the Triton kernel, and describe what that was called with"),
 			console.Switch("command", &source.Program, "start from a program that is built and run, instead of a function"),
 		},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
@@ -38,8 +41,14 @@ func InitCommand(env console.Environment) *cli.Command {
 			if source.Program && source.File != "" {
 				return console.Usagef("--command writes an example, and --from describes a source: one of them")
 			}
-			source.Tiles = func(file string) (scaffold.TileSource, error) {
-				return devices.DescribeTiles(ctx, env.Getenv, file)
+			if name, entry, both := strings.Cut(source.File, "::"); both && source.Entry == "" {
+				source.File, source.Entry = name, entry
+			}
+			if source.Call != "" && !strings.EqualFold(filepath.Ext(source.File), ".py") {
+				return console.Usagef("--call records the call of a Triton kernel: name its file with --from")
+			}
+			source.Tiles = func(file, entry string) (scaffold.TileSource, error) {
+				return devices.DescribeTiles(ctx, env.Getenv, file, entry, source.Call)
 			}
 			made, err := scaffold.Write(arguments[0], source)
 			if err != nil {

@@ -32,6 +32,7 @@ func readFiles(unit Unit) ([]includes.File, error) {
 func (c *Compiler) key(unit Unit) (*cache.Key, error) {
 	key := cache.NewKey().
 		Add("backend", "cuda").
+		Add("report", "with parameters").
 		Add("compiler", c.Identity()).
 		Add("architecture", unit.Architecture).
 		Add("flags", strings.Join(unit.Flags, "\x00")).

@@ -102,6 +102,10 @@ type Module struct {
 	Kernels map[string]Resources `json:"kernels"`
 	// Names are the symbols of the unit's instances.
 	Names map[string]string `json:"names,omitempty"`
+	// Parameters are the sizes in bytes of what each kernel takes, in order, as far as they are known, and Variables those
+	// of the module's variables.
+	Parameters map[string][]int `json:"parameters,omitempty"`
+	Variables  map[string]int   `json:"variables"`
 	// Launch is what the compiler has decided for a unit with a Tile; nil for others.
 	Launch *TileLaunch `json:"launch,omitempty"`
 	// Hit says that the cache had it.

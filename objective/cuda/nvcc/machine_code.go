@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -36,6 +37,10 @@ type machineCode struct {
 	digest string
 	// kernels are the names of the code sections.
 	kernels map[string]bool
+	// parameters are the sizes of what each kernel takes, and variables those of the module's variables, in bytes;
+	// nil where the cubin has no symbols.
+	parameters map[string][]int
+	variables  map[string]int
 }
 
 // flagsOffset is where an ELF64 header keeps its flags, the architecture among
@@ -62,7 +67,7 @@ func readMachineCode(cubin []byte) (machineCode, error) {
 	}
 	sum := sha256.New()
 	sum.Write(cubin[flagsOffset : flagsOffset+4])
-	code := machineCode{kernels: map[string]bool{}}
+	code := machineCode{kernels: map[string]bool{}, parameters: map[string][]int{}}
 	for _, section := range f.Sections {
 		if idle(section.Name) || section.Type == elf.SHT_NULL {
 			continue
@@ -70,12 +75,69 @@ func readMachineCode(cubin []byte) (machineCode, error) {
 		if name, found := strings.CutPrefix(section.Name, ".text."); found {
 			code.kernels[name] = true
 		}
+		if name, found := strings.CutPrefix(section.Name, ".nv.info."); found {
+			content, err := section.Data()
+			if err != nil {
+				return machineCode{}, fmt.Errorf("section %s of a cubin: %w", section.Name, err)
+			}
+			if sizes, known := readParameters(content); known {
+				code.parameters[name] = sizes
+			}
+		}
 		if err := hashSection(sum, section); err != nil {
 			return machineCode{}, fmt.Errorf("section %s of a cubin: %w", section.Name, err)
 		}
 	}
 	code.digest = hex.EncodeToString(sum.Sum(nil))
+	symbols, err := f.Symbols()
+	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+		return machineCode{}, fmt.Errorf("symbols of a cubin: %w", err)
+	}
+	if len(symbols) > 0 {
+		code.variables = map[string]int{}
+	}
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_OBJECT && s.Section != elf.SHN_UNDEF {
+			code.variables[s.Name] = int(s.Size)
+		}
+	}
 	return code, nil
+}
+
+// The attributes of a kernel are a format, a kind and, after two bytes of length, content. That of a parameter has its
+// number, its offset and, above other bits, its size (as cuobjdump -elf prints them).
+const (
+	withContent   = 4
+	parameterInfo = 0x17
+	sizeShift     = 18
+)
+
+// readParameters returns the sizes of a kernel's parameters, in order, if all of them are there.
+func readParameters(info []byte) (sizes []int, known bool) {
+	found := map[int]int{}
+	for len(info) >= 4 {
+		format, kind, length := info[0], info[1], int(binary.LittleEndian.Uint16(info[2:]))
+		info = info[4:]
+		if format != withContent {
+			continue
+		}
+		if length > len(info) {
+			return nil, false
+		}
+		if kind == parameterInfo && length == 12 {
+			number := int(binary.LittleEndian.Uint16(info[4:]))
+			found[number] = int(binary.LittleEndian.Uint32(info[8:]) >> sizeShift)
+		}
+		info = info[length:]
+	}
+	for i := range len(found) {
+		size, there := found[i]
+		if !there {
+			return nil, false
+		}
+		sizes = append(sizes, size)
+	}
+	return sizes, len(info) == 0 && len(found) > 0
 }
 
 // hashSection adds a section, framed so that no byte can move to the next.

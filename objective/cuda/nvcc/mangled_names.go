@@ -150,3 +150,28 @@ func Readable(symbol string) string {
 	}
 	return unnamed.ReplaceAllString(name, "")
 }
+
+// ParameterTypes are the types that a symbol of C++ names, such as float const*; nil for one of C.
+func ParameterTypes(symbol string) []string {
+	readable, err := demangle.ToString(symbol)
+	open := strings.LastIndex(readable, "(")
+	if err != nil || open < 0 || !strings.HasSuffix(readable, ")") {
+		return nil
+	}
+	list, depth, start := readable[open+1:len(readable)-1], 0, 0
+	var types []string
+	for i, c := range list + "," {
+		switch c {
+		case '<', '[':
+			depth++
+		case '>', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				types = append(types, strings.TrimSpace((list + ",")[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	return types
+}

@@ -36,6 +36,7 @@ func writeReport(path string, cubin []byte, built Built) error {
 	}
 	content, err := json.Marshal(Module{
 		File: cache.Digest(cubin), Digest: code.digest, Kernels: kernels, Names: built.Names, Launch: built.Launch,
+		Parameters: code.parameters, Variables: code.variables,
 	})
 	if err != nil {
 		return err

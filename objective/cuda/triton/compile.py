@@ -1,181 +1,23 @@
 """Compiles Triton kernels on request, and says what a file holds."""
 
-import hashlib
-import importlib.machinery
-import importlib.util
 import inspect
-import linecache
 import os
 import sys
-import types
 
 # What Triton calls types of elements; those of integers have the same names.
 TYPES = {"f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "e4m3": "fp8e4nv", "e5m2": "fp8e5"}
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
-class Anything(types.ModuleType):
-    """A module that has whatever is asked of it, for files that import torch to launch their kernels."""
-
-    __path__ = []
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = Something(f"{self.__name__}.{name}")
-        setattr(self, name, value)
-        return value
-
-
-class Something:
-    """What such a module has: it can be called, and decorates functions into themselves."""
-
-    def __init__(self, name):
-        self._name = name
-
-    def __call__(self, *arguments, **named):
-        if len(arguments) == 1 and not named and callable(arguments[0]):
-            return arguments[0]
-        return Something(self._name + "()")
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Something(f"{self._name}.{name}")
-
-    def __mro_entries__(self, bases):
-        return (object,)
-
-    def __bool__(self):
-        return False
-
-    def __repr__(self):
-        return self._name
-
-
-class Finder:
-    """Finds the modules of a package that stands in for another."""
-
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name.partition(".")[0] == "torch":
-            return importlib.machinery.ModuleSpec(name, Finder, is_package=True)
-
-    @staticmethod
-    def create_module(spec):
-        return Anything(spec.name)
-
-    @staticmethod
-    def exec_module(module):
-        pass
-
-
-class Loaded:
-    """The file that was imported last, with the modules of its folder."""
-
-    path, module, stamps = None, None, {}
-
-
-def inside(folder, module):
-    file = getattr(module, "__file__", None)
-    return isinstance(file, str) and os.path.realpath(file).startswith(os.path.realpath(folder) + os.sep)
-
-
-def stamp(path):
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
-
-
-def forget(folder):
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "torch" and isinstance(module, Anything) or inside(folder, module):
-            del sys.modules[name]
-    sys.path[:] = [entry for entry in sys.path if entry != folder]
-    linecache.clearcache()
-    Loaded.path = None
-
-
-def execute(folder, path):
-    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def load(folder, source):
-    """Imports a file, with nothing in place of torch first: importing it takes seconds, and most
-    files use it to launch what is not launched here."""
-    path = os.path.join(folder, source)
-    if Loaded.path == path and all(stamp(file) == seen for file, seen in Loaded.stamps.items()):
-        return Loaded.module
-    if Loaded.path:
-        forget(os.path.dirname(Loaded.path))
-    for folder_of_source in {folder, os.path.dirname(path)}:
-        sys.path.insert(0, folder_of_source)
-    sys.meta_path.insert(0, Finder)
-    try:
-        module = execute(folder, path)
-    except (Exception, SystemExit) as first:
-        forget(folder)
-        sys.path.insert(0, folder)
-        sys.meta_path.remove(Finder)
-        if importlib.util.find_spec("torch") is None:
-            raise Refused(where(first, path), "file") from first
-        try:
-            module = execute(folder, path)
-        except (Exception, SystemExit) as error:
-            forget(folder)
-            raise Refused(where(error, path), "file") from error
-    finally:
-        if Finder in sys.meta_path:
-            sys.meta_path.remove(Finder)
-    files = [path] + [m.__file__ for m in list(sys.modules.values()) if inside(folder, m)]
-    Loaded.path, Loaded.module, Loaded.stamps = path, module, {file: stamp(file) for file in files}
-    return module
-
-
-def where(error, path):
-    """The sentence for a file that cannot be imported, with the line in it that did it."""
-    if isinstance(error, SyntaxError):
-        return f"{os.path.basename(error.filename or path)}:{error.lineno}: error: {error.msg}"
-    line, step = 0, error.__traceback__
-    while step:
-        if step.tb_frame.f_code.co_filename == path:
-            line = step.tb_lineno
-        step = step.tb_next
-    return f"{os.path.basename(path)}:{line}: error: {type(error).__name__}: {error}"
-
-
-def unwrapped(value):
-    """The function under @triton.autotune and @triton.heuristics, with what they know."""
-    heuristics, configs = {}, []
-    while not isinstance(value, JITFunction):
-        if isinstance(value, Heuristics):
-            heuristics.update(value.values)
-        elif isinstance(value, Autotuner):
-            configs = value.configs
-        elif isinstance(value, (Something, types.ModuleType)) or not hasattr(value, "fn"):
-            return None, {}, []
-        value = value.fn
-    return value, heuristics, configs
-
-
-def find(module, source, entry):
-    function, heuristics, configs = unwrapped(getattr(module, entry, None))
-    if function is not None:
-        return function, heuristics, configs
-    jitted = sorted(name for name, value in vars(module).items() if unwrapped(value)[0] is not None)
-    if hasattr(module, entry):
-        raise Refused(f"{source}: {entry} is no @triton.jit function; there are {', '.join(jitted) or 'none'}", "file")
-    there = ", ".join(jitted) or "no @triton.jit functions"
-    raise Refused(f"{source} has no function {entry}; there are {there}", "file")
+DECIMAL = re.compile(r"[-+]?(\d+\.\d*|\.?\d+)(e[-+]?\d+)?|[-+]?inf|nan")  # an integer is no text
 
 
 def constant(value):
-    """A value of a parameter as Python has it: None and types have names."""
+    """A value of a parameter as Python has it: None and types have names, and decimals are texts."""
     if value == "None":
         return None
+    if isinstance(value, str) and DECIMAL.fullmatch(value):
+        return float(value)
     if isinstance(value, str) and value.startswith("tl."):
         return getattr(triton.language, value[3:])
     return value
@@ -190,7 +32,19 @@ class Guarded(dict):
 
 
 class Buffer:
-    """A pointer: all that is known is that it is not None."""
+    """An argument that is passed at launch: all that is known is that it is not None."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+def refuse(self, *others):
+    raise KeyError(self.name)
+
+
+for operator in ("add radd sub rsub mul rmul floordiv rfloordiv truediv rtruediv mod rmod lt le gt ge eq ne "
+                 "bool int index float and rand neg getattr").split():
+    setattr(Buffer, f"__{operator}__", refuse)
 
 
 def split(request, function):
@@ -218,9 +72,9 @@ def split(request, function):
 def apply(heuristics, constants, options, arguments, entry):
     known = Guarded(options)
     known.update(constants)
-    known.update({a["name"]: Buffer() for a in arguments if a["type"].startswith("*")})
+    known.update({a["name"]: Buffer(a["name"]) for a in arguments})
     for name, rule in heuristics.items():
-        if name in constants:
+        if name in constants or name.lower() in options:
             continue
         try:
             constants[name] = known[name] = rule(known)
@@ -272,9 +126,9 @@ def message(error, function, source):
         return f"error: {type(error).__name__}: {error}"
     line, column = getattr(error.node, "lineno", 1), getattr(error.node, "col_offset", 0)
     for module in list(sys.modules.values()):
-        if not inside(os.path.dirname(Loaded.path), module):
+        if not is_ours(module):
             continue
-        for value in vars(module).values():
+        for value in list(vars(module).values()):
             inner = unwrapped(value)[0]
             if inner is not None and inner.src == error.src:
                 function, source = inner, os.path.basename(module.__file__)

@@ -23,6 +23,7 @@ class Indices:
         self.beyond = {}  # what is read so many elements behind an index, by pointer
         self.tiles = {}  # of an axis: pairs of a tile and a dimension
         self.axes = set()
+        self.strided = {}  # what an axis counts whose programs take turns
         statements = [n for n in ast.walk(self.tree) if isinstance(n, (ast.Assign, ast.AugAssign, ast.For))]
         for node in sorted(statements, key=lambda n: n.lineno):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -48,6 +49,13 @@ class Indices:
                         self.cover(index, name)
             elif wrapped(node) in self.arguments:
                 self.bound(node.left, wrapped(node))
+        for node in statements:  # programs that take turns: any number of them does, one for each turn too
+            if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and len(node.iter.args) == 3:
+                first, end, step = node.iter.args
+                step = self.definitions.get(getattr(step, "id", ""), step)
+                turns = any(called(each) == "num_programs" for each in ast.walk(step))
+                if turns and isinstance(end, ast.Name) and end.id in self.arguments:
+                    self.strided.update({axis: end.id for axis in self.axes_of(first)})
         for name, end in self.loops.items():
             if isinstance(end, ast.Name) and end.id in self.arguments:
                 self.bounds.setdefault(name, end.id)
@@ -167,6 +175,10 @@ class Indices:
                 shapes[pointer] = found
         for pointer in unknown:
             shapes.pop(pointer, None)
+        for pointer, dimensions in list(shapes.items()):
+            for name, factors in dimensions:
+                if name in self.tiles and not {tile for tile, _ in self.tiles[name]} & set(factors):
+                    shapes.pop(pointer, None)  # an element for each program: their number depends on the tile
         for dimensions in shapes.values():
             for at, (_, factors) in enumerate(dimensions):
                 rest = [each for each, _ in dimensions[at + 1:]]
@@ -175,9 +187,10 @@ class Indices:
         return {pointer: [each for each, _ in dimensions] for pointer, dimensions in shapes.items()}
 
     def named(self, integers):
-        """The size that each axis counts which no bound names: the sizes that nothing else uses, then new ones."""
+        """The size that each axis counts which no bound names: an integer that is called a count and that nothing else
+        uses, or else a new size. Any count of programs is right for a new size, as long as nothing divides them up."""
         used = set(self.bounds.values()) | set(self.strides)
-        free = [name for name in integers if name not in used and not re.search(r"(?i)stride|seed|offset|start", name)]
+        free = [name for name in integers if name not in used and COUNT.search(name)]
         names, new = {}, []
         for axis in sorted(self.axes):
             if axis in self.tiles:
@@ -189,12 +202,147 @@ class Indices:
                 new.append(names[axis])
         return names, new
 
+    def divided(self, axis):
+        """Whether the number of a program is divided up, into rows and columns, groups, or turns: then the count of
+        programs is not that of one dimension."""
+        for node in ast.walk(self.tree):
+            if called(node) == "num_programs":
+                return True
+            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.FloorDiv, ast.Mod)):
+                if axis in self.axes_of(node.left) and not (self.tile_of(node.left) and wrapped(node) in self.arguments):
+                    return True
+        return False
+
     def grid(self, names):
+        """What each axis counts; None where the source does not say."""
         axes = []
         for axis in range(max(self.axes, default=-1) + 1):
-            tiles = [f"cdiv({limit}, {tile})" for tile, limit in self.tiles.get(axis, []) if tile]
-            axes.append(" * ".join(tiles) or names.get(axis, "1"))
+            pairs = self.tiles.get(axis, [])
+            counts = {}
+            for tile, limit in pairs:
+                counts.setdefault(tile, limit)  # what else an index stays below follows from it
+            formulas = [f"cdiv({limit}, {tile})" for tile, limit in counts.items() if tile]
+            if axis in self.strided:
+                axes.append(self.strided[axis])
+            elif self.divided(axis):
+                axes.append(" * ".join(formulas) if len(formulas) > 1 else None)
+            elif len(formulas) > 1 or axis not in self.axes:
+                axes.append("1" if axis not in self.axes else None)
+            else:
+                axes.append(formulas[0] if formulas else names.get(axis, "1"))
         return axes
+
+    def sizes(self):
+        """The arguments that are sizes: an index, a loop or a tile ends at them."""
+        return set(self.bounds.values()) | {limit for pairs in self.tiles.values() for _, limit in pairs}
+
+
+COUNT = re.compile(r"(?i)^(n|num|total)?_?(rows?|batch|batches|heads?|tokens|seqs?|b|bh|m|z)$")
+
+
+def use_of(name, tree):
+    """What a constant is used as, where the source shows that: none, flag, a text, a type, a tile."""
+    texts, none, truth, kind, tile, others = [], False, False, False, False, 0
+    tests = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.If, ast.IfExp, ast.While)):
+            tests.append(node.test)
+        elif isinstance(node, ast.Compare) and getattr(node.left, "id", "") == name and len(node.comparators) == 1:
+            other = getattr(node.comparators[0], "value", ...)
+            if isinstance(other, str):
+                texts.append(other)
+            elif other is None:
+                none = True
+        elif called(node) == "arange" and name in [getattr(each, "id", "") for each in node.args]:
+            tile = True
+        elif called(node) == "to" and name in [getattr(each, "id", "") for each in node.args[:1]]:
+            kind = True
+        elif isinstance(node, ast.keyword) and node.arg == "dtype" and getattr(node.value, "id", "") == name:
+            kind = True
+    while tests:
+        test = tests.pop()
+        if isinstance(test, ast.BoolOp):
+            tests.extend(test.values)
+        elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            tests.append(test.operand)
+        elif isinstance(test, ast.Name) and test.id == name:
+            truth = True
+    others = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree))
+    if texts:
+        return "text:" + texts[0]
+    return "tile" if tile else "type" if kind else "none" if none else "flag" if truth and others else ""
+
+
+class Asked(dict):
+    """Arguments for a heuristic, which notes what it looks at."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __getitem__(self, name):
+        self.names.add(name)
+        return 64
+
+    get = __getitem__
+
+
+def computable(heuristics, function, absent):
+    """The heuristics that depend on nothing but constants, and on whether an argument is None."""
+    constants = {p.name for p in function.params if p.is_constexpr} | set(heuristics) | set(absent)
+    found = []
+    for name, rule in heuristics.items():
+        asked = Asked()
+        try:
+            rule(asked)
+        except Exception:
+            pass
+        if asked.names <= constants:
+            found.append(name)
+    return found
+
+
+def integers_behind(tree, accessed):
+    """The pointers whose elements count something: they end loops, and go into addresses and bits."""
+    loaded = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            inner = node.value
+            while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "to":
+                inner = inner.func.value
+            if called(inner) == "load" and inner.args and (pointer := accessed(leftmost(inner.args[0]))):
+                loaded.setdefault(node.targets[0].id, pointer)
+                if inner is not node.value and "int" in ast.unparse(node.value):
+                    loaded[""] = loaded.get("", ()) + (pointer,)
+    found = set(loaded.pop("", ()))
+    for node in ast.walk(tree):
+        inside = []
+        if isinstance(node, ast.Call) and final(node) in ("range", "static_range"):
+            inside = node.args
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.FloorDiv, ast.BitAnd, ast.RShift, ast.LShift)):
+            inside = [node.left, node.right]
+        elif called(node) in LOADS + STORES and node.args:
+            inside = [node.args[0]]
+        for each in inside:
+            for name in ast.walk(each):
+                if isinstance(name, ast.Name) and name.id in loaded:
+                    found.add(loaded[name.id])
+    return found
+
+
+def nullable(value, tree):
+    """The arguments that may be None: what a heuristic or the kernel itself asks that of."""
+    found = set()
+    rules, package = [tree], Loaded.package
+    for file in package.files.values():
+        rules += [each for node in file.kernels.values() if node.name == value.__name__ for each in node.decorator_list]
+    for root in rules:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)) \
+                    and getattr(node.comparators[0], "value", ...) is None:
+                key = node.left.slice if isinstance(node.left, ast.Subscript) else node.left
+                found.add(getattr(key, "value", None) if isinstance(key, ast.Constant) else getattr(key, "id", None))
+    return found
 
 
 def called(node):
@@ -288,6 +436,8 @@ def accesses(function, depth=0, addresses=None):
 
 def literal(value):
     value = getattr(value, "value", value)
+    if isinstance(value, triton.language.dtype):
+        return next(f"tl.{name}" for name, each in vars(triton.language).items() if each is value)
     return value if isinstance(value, (bool, int, str, type(None))) else str(value)
 
 
@@ -299,6 +449,16 @@ def described(name, value):
     shapes = indices.shapes(addresses)
     names, sizes = indices.named([p.name for p in function.params if not p.is_constexpr and not p.has_default
                                   and p.name not in loaded | stored and not FLOAT.search(p.name.lower())])
+    may_be_none, sizes_of = nullable(function.fn, indices.tree), indices.sizes()
+    counted = integers_behind(indices.tree, lambda name: name if name in function.arg_names else None)
+    sizes_of |= {each for shape in shapes.values() for each in shape if isinstance(each, str)}
+    tiles = {p.name for p in function.params if p.is_constexpr and (
+        TILE.search(p.name) or p.name not in sizes_of and use_of(p.name, indices.tree) == "tile")}
+
+    def shape_of(pointer):
+        shape = [names.get(each, each) for each in shapes.get(pointer, [])]
+        return [] if tiles & set(shape) else shape
+
     parameters = []
     for p in function.params:
         kind = "constant" if p.is_constexpr else "integer"
@@ -310,11 +470,14 @@ def described(name, value):
             "name": p.name, "kind": kind, "default": literal(p.default) if p.has_default else None,
             "has_default": p.has_default,
             "loaded": p.name in loaded, "stored": p.name in stored, "added": p.name in added,
-            "shape": [names.get(each, each) for each in shapes.get(p.name, [])],
+            "use": use_of(p.name, indices.tree), "size": p.name in sizes_of or p.name in names.values(),
+            "nullable": p.name in may_be_none, "counts": p.name in counted,
+            "shape": shape_of(p.name),
             "beyond": indices.beyond.get(p.name, 0),
             "stride": " * ".join(names.get(each, each) for each in indices.strides[p.name]) or "1"
             if p.name in indices.strides else "",
         })
+    grid = indices.grid(names)
     points = []
     for config in configs:
         point = {key: "None" if each is None else literal(each) for key, each in config.kwargs.items()}
@@ -322,9 +485,16 @@ def described(name, value):
         if getattr(config, "maxnreg", None):
             point["maxnreg"] = config.maxnreg
         points.append(point)
+    said = said_of(value)
+    if any(getattr(config, "pre_hook", None) for config in configs):
+        said.setdefault("pre_hook", "of the configurations")
     return {
-        "name": name, "parameters": parameters, "configs": points, "heuristics": list(heuristics),
-        "grid": indices.grid(names), "sizes": sizes, "covers": indices.covers,
+        "name": name, "parameters": parameters, "configs": points,
+        "heuristics": computable(heuristics, function, may_be_none),
+        "writes": bool(stored), "said": said, "line": function.starting_line_number,
+        "grid": grid,
+        "sizes": [each for each in sizes if each in grid or any(each in p["shape"] for p in parameters)],
+        "covers": indices.covers,
         "dot": "tl.dot" in function.src or any(
             "tl.dot" in inner.src for inner in (unwrapped(other)[0] for other in function.fn.__globals__.values())
             if inner is not None and re.search(rf"\b{inner.fn.__name__}\(", function.src)),
@@ -332,12 +502,32 @@ def described(name, value):
 
 
 def describe(request):
+    """The kernels of a file, with the files of its package that they need, all below one folder."""
     without_device(90)
-    module = load(request["folder"], request["source"])
-    found = {name: value for name, value in vars(module).items() if unwrapped(value)[0] is not None}
-    own = {name: value for name, value in found.items() if unwrapped(value)[0].fn.__module__ == module.__name__}
-    helpers = {name for name in own for other in own.values()
+    path = os.path.join(request["folder"], request["source"])
+    root = root_of(path)
+    source = os.path.relpath(path, root)
+    module = load(root, source)
+    package = Loaded.package
+    functions, failed = {}, {}
+    for name, node in package.file(path).kernels.items():
+        value = module.__dict__.get(name)
+        function = unwrapped(value)[0]
+        text = package.failures.get((module.__name__, name)) or function and package.missing(function)
+        if text or function is None:
+            failed[name] = text or f"{os.path.basename(path)}:{node.lineno}: {name} is no @triton.jit function here"
+        else:
+            functions[name] = value
+    helpers = {name for name in functions for other in functions.values()
                if name != unwrapped(other)[0].fn.__name__
                and re.search(rf"(?<![\w.]){name}\(", unwrapped(other)[0].src)}
-    files = sorted(os.path.relpath(file, request["folder"]) for file in Loaded.stamps)
-    return {"functions": [described(name, value) for name, value in own.items() if name not in helpers], "files": files}
+    entry = request.get("entry") or ""
+    if entry in failed or failed and not functions:
+        raise Refused(failed.get(entry) or next(iter(failed.values())), "file")
+    asked = [entry] if entry in functions else [name for name in functions if name not in helpers]
+    described_ones = [described(name, functions[name]) for name in asked]
+    if entry not in functions:  # what stores nothing is called by others
+        described_ones = [each for each in described_ones if each["writes"]] or described_ones
+    remember()
+    return {"root": root, "source": source, "functions": described_ones, "others": sorted(functions),
+            "files": sorted(os.path.relpath(file, root) for file in Loaded.stamps)}

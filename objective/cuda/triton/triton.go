@@ -5,7 +5,7 @@
 //  1. Find asks a process for its versions.
 //  2. Build hands a unit to an idle process, of which there are as many as compilations at a
 //     time. One that hangs, crashes or grows is killed, and the next has a fresh one.
-//  3. compile.py imports the source, finds the function under its decorators, and compiles it.
+//  3. packages.py runs what a function needs of its package, and nothing else. compile.py compiles the function.
 //     What differs between versions of Triton stands in versions.py.
 //  4. What a process has translated to IR is handed to the others, which is for them to verify.
 //
@@ -30,11 +30,20 @@ import (
 //go:embed versions.py
 var versions string
 
+//go:embed stand_ins.py
+var standIns string
+
+//go:embed packages.py
+var packages string
+
 //go:embed describe.py
 var describe string
 
 //go:embed compile.py
 var compile string
+
+//go:embed record.py
+var record string
 
 // Tool is Triton in the Python of this machine.
 type Tool struct {
@@ -65,7 +74,7 @@ func Find(ctx context.Context, getenv func(string) string) (*Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no Triton: %w", err)
 	}
-	script := strings.Join([]string{versions, describe, compile}, "\n\n")
+	script := strings.Join([]string{versions, standIns, packages, describe, compile}, "\n\n")
 	t := &Tool{server: &python.Server{Path: path, Script: script, Environment: []string{noDevices}}}
 	if err := t.server.About(ctx, &t.about); err != nil {
 		return nil, fmt.Errorf("no Triton: %w", err)
@@ -144,18 +153,35 @@ func (t *Tool) Build(ctx context.Context, allowed time.Duration, unit nvcc.Unit,
 	}, nil
 }
 
-// descriptionTime is how long a file may take to be imported.
+// descriptionTime is how long a file may take to be read.
 const descriptionTime = time.Minute
 
-// Describe says which kernels a file holds.
-func (t *Tool) Describe(ctx context.Context, file string) (found scaffold.TileSource, err error) {
+// Describe says which kernels a file holds: the entry, or all if it is empty.
+func (t *Tool) Describe(ctx context.Context, file, entry string) (found scaffold.TileSource, err error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return found, err
 	}
-	question := map[string]any{"describe": true, "folder": filepath.Dir(path), "source": filepath.Base(path)}
+	question := map[string]any{
+		"describe": true, "entry": entry, "folder": filepath.Dir(path), "source": filepath.Base(path),
+	}
 	_, err = t.server.Ask(ctx, descriptionTime, question, &found)
 	return found, err
+}
+
+// recordingTime is how long a program may take to reach a kernel.
+const recordingTime = 5 * time.Minute
+
+// Record runs a program up to its call of a kernel, and says what that was called with. The program gets the GPUs of
+// this machine if there are any.
+func (t *Tool) Record(ctx context.Context, program, file, entry string, roots ...string) (*scaffold.Call, error) {
+	recorder := &python.Server{Path: t.server.Path, Script: standIns + "\n\n" + record}
+	question := map[string]any{"example": program, "source": file, "entry": entry, "roots": append([]string{}, roots...)}
+	var call scaffold.Call
+	if _, err := recorder.Ask(ctx, recordingTime, question, &call); err != nil {
+		return nil, err
+	}
+	return &call, nil
 }
 
 // explain tells what is wrong with a point from what is wrong with all of them.
