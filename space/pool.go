@@ -45,22 +45,33 @@ func (s *Space) Pool(options PoolOptions) (*Pool, error) {
 	branches := cmp.Or(options.Branches, 200_000_000)
 	c := newChecker(s)
 	c.done = options.Done
-	var cells []uint16
-	complete := c.walk(branches, func(row Row) bool {
-		if len(cells) >= limit*len(row) {
-			return false
+	cells, points := []uint16(nil), 0
+	keep := func(most int) func(Row) bool {
+		return func(row Row) bool {
+			if points++; points <= most {
+				cells = append(cells, row...)
+			}
+			return points <= limit
 		}
-		cells = append(cells, row...)
-		return true
-	})
+	}
+	// A space that turns out to be too large needs none of what the walk has seen of it: beyond what a sample takes,
+	// points are counted, and walked through again if they are not too many.
+	complete := c.walk(branches, keep(mostSampled))
+	if complete && points > mostSampled {
+		cells, points = make([]uint16, 0, points*len(s.params)), 0
+		complete = c.walk(branches, keep(limit))
+	}
 	if !complete { // what the walk has seen is one corner of the space: begin again at random
-		cells = c.sample(min(limit, 100_000), branches, rand.New(rand.NewPCG(options.Seed, 0x706f6f6c)))
+		cells = c.sample(min(limit, mostSampled), branches, rand.New(rand.NewPCG(options.Seed, 0x706f6f6c)))
 	}
 	if c.err != nil {
 		return nil, c.err
 	}
 	return newPool(s, cells, complete)
 }
+
+// mostSampled bounds the points of a sample.
+const mostSampled = 100_000
 
 // mostCells bounds the memory of an enumeration, in positions of two bytes.
 const mostCells = 64 << 20

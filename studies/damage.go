@@ -107,8 +107,8 @@ func recognize(path string) error {
 	return nil
 }
 
-// survey looks at what a database is and at the ends of its tables, where the next rows are written. SQLite looks at
-// every page of one that has pages to use again, which must be used by nothing else, and of one of another version.
+// survey looks at what a database is and at the ends of its tables, where the next rows are written. Of one of another
+// version, which is about to be changed as a whole, SQLite looks at every page.
 func survey(ctx context.Context, path, mode string) error {
 	db, err := sql.Open("sqlite", dsn(path, mode))
 	if err != nil {
@@ -120,11 +120,7 @@ func survey(ctx context.Context, path, mode string) error {
 	if err != nil {
 		return err
 	}
-	free := 0
-	if err := s.queryRow(ctx, []any{&free}, "PRAGMA freelist_count"); err != nil {
-		return err
-	}
-	if free > 0 || version != schemaVersion {
+	if version != schemaVersion {
 		if err := integrity(ctx, db); err != nil {
 			return err
 		}

@@ -67,11 +67,9 @@ func ReadLine(ctx context.Context, store *studies.Store, id int64) (Line, error)
 	return line, nil
 }
 
-// maker identifies who has made a line: another pawl may have other words and verdicts, and commands name the place.
-func maker(place studies.Place) string {
-	flags := []string{place.Out, studies.Name(place.DB), place.Policy, place.Baseline, place.Farm}
-	return fmt.Sprintf("%s %q", build(), flags)
-}
+// maker identifies who has made a line: another pawl may have other words and verdicts, and the commands in a line have
+// the flags that say where the studies are.
+func maker(place studies.Place) string { return build() + " " + place.Pawl("gate") }
 
 // build identifies this program: its commit, or the file that it is of where that says nothing.
 var build = sync.OnceValue(func() string {
