@@ -64,6 +64,7 @@ type Evaluator struct {
 	benchmark *benchmark
 	score     *score
 	faults    *machineFaults
+	sources   *sources
 	// stopwatches time what shares a worker's memory; nil on other devices.
 	stopwatches *stopwatches
 }
@@ -87,6 +88,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		oracle:  check.NewOracle(k, reference, options.Python),
 		workers: cmp.Or(options.Residents, &worker.Residents{}),
 		faults:  &machineFaults{},
+		sources: newSources(k),
 	}
 	e.score = &score{kernel: k, dims: w.Dims}
 	e.runner = &runner{
@@ -95,6 +97,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		ready:   e.oracle.Ready,
 		restore: e.compileAgain,
 		faults:  e.faults,
+		sources: e.sources,
 		allowed: options.RunTimeout,
 		budget:  options.Budget,
 		least:   leastHere,
@@ -201,6 +204,9 @@ func (e *Evaluator) prepare(ctx context.Context, point space.Point) (Prepared, e
 	p.Binary, p.Failure, err = e.backend.Compile(ctx, point)
 	p.Spent.Compile = time.Since(start)
 	p.Spent.CacheHit = p.Binary.Hit
+	if changed := e.sources.unchanged(); changed != nil {
+		return p, changed
+	}
 	if err != nil {
 		return p, fmt.Errorf("compiling %s: %w", point, err)
 	}

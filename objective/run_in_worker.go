@@ -21,6 +21,7 @@ type runner struct {
 	// restore compiles again what a point needs, where a file was damaged.
 	restore func(context.Context, space.Point) error
 	faults  *machineFaults
+	sources *sources
 	// allowed is how long each call of the default may take; budget is as in [Options].
 	allowed, budget time.Duration
 	least           time.Duration // what a point may take in any case
@@ -55,6 +56,9 @@ func (r *runner) attempt(ctx context.Context, subject check.Subject, do func(*wo
 	doubtful, err := r.restored(ctx, subject, do)
 	if err == nil && doubtful {
 		_, err = r.restored(ctx, subject, do)
+	}
+	if err == nil && r.sources.lateRead() {
+		err = r.sources.unchanged()
 	}
 	// A confined kernel removes no file.
 	if damage, ok := errors.AsType[*check.Damage](err); ok && damage.Gone && (!damage.Used || process.Confines() == nil) {
@@ -101,6 +105,10 @@ func (r *runner) once(ctx context.Context, subject check.Subject,
 		err = do(s)
 	}
 	if err != nil {
+		// Where a file was removed meanwhile, that is why.
+		if gone, ok := errors.AsType[*check.Damage](subject.Module.Damaged(false)); ok && gone.Gone {
+			err = gone
+		}
 		return false, err
 	}
 	if subject.Point == r.initial {

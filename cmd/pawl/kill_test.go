@@ -202,25 +202,107 @@ void add(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i]
 `,
 }
 
+// fourKindsStudy is a search of that kernel in a new folder, in an order that no answer changes.
+func fourKindsStudy(t *testing.T) (dir string, cmd *exec.Cmd) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, content := range fourKinds {
+		path := filepath.Join(dir, "add", name)
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, asPawl(t, dir, "tune", "./add", "--backend", "host", "--sampler", "grid", "--seed", "7", "--rounds", "3",
+		"--finalists", "1", "--trials", "14", "--resume")
+}
+
+// wantFourKinds checks that every trial of a study has the outcome that its point has where nothing disturbs it.
+func wantFourKinds(t *testing.T, past trial.Past) {
+	t.Helper()
+	for _, trial := range past.Trials {
+		kind, _ := trial.Point.Get("KIND")
+		want := map[string]string{"3": objective.CompileError, "4": string(worker.Crashed)}[kind.String()]
+		if reason := ""; trial.Finished {
+			if trial.Outcome.Failure != nil {
+				reason = trial.Outcome.Failure.Reason
+			}
+			if reason != want {
+				t.Errorf("trial %d, %s: %v", trial.Number, trial.Point, trial.Outcome.Failure)
+			}
+		}
+	}
+}
+
+// onTrials runs the program, calls do with the number of each trial that is reported done, and returns what it printed.
+func onTrials(t *testing.T, cmd *exec.Cmd, do func(number int)) (printed string, err error) {
+	t.Helper()
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		text.WriteString(lines.Text() + "\n")
+		var number int
+		if n, _ := fmt.Sscanf(lines.Text(), "trial %d done:", &number); n == 1 {
+			do(number)
+		}
+	}
+	return text.String(), cmd.Wait()
+}
+
+// An edit in the middle of a search ends it: nothing of other sources is recorded, and the study goes on when they are
+// put back.
+func TestSourcesThatChangeEndTheRun(t *testing.T) {
+	t.Parallel()
+	dir, cmd := fourKindsStudy(t)
+	source := filepath.Join(dir, "add", "add.c")
+	write := func(content string) {
+		if err := os.WriteFile(source, []byte(content), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	wrong := strings.Replace(fourKinds["add.c"], "x[i] + 1", "x[i] + 2", 1)
+	printed, err := onTrials(t, cmd, func(number int) {
+		if number == 2 {
+			write(wrong)
+		}
+	})
+	if cmd.ProcessState.ExitCode() != console.ExitMachinery ||
+		!strings.Contains(printed, "the sources of kernel add changed while it was measured (add.c)") ||
+		!strings.Contains(printed, "put the sources back, and pawl tune ./add --workload small --resume") {
+		t.Fatalf("%v: %s", err, printed)
+	}
+	past := readPast(t, dir, 1)
+	wantFourKinds(t, past)
+	again := asPawl(t, dir, cmd.Args[1:]...)
+	again.Args = append(again.Args, "--trials", "1")
+	if output, err := again.CombinedOutput(); !strings.Contains(string(output), "the sources are not those of study 1") {
+		t.Errorf("%v: %s", err, output)
+	}
+	write(fourKinds["add.c"])
+	if output, err := asPawl(t, dir, cmd.Args[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	past = readPast(t, dir, 1)
+	wantFourKinds(t, past)
+	if len(past.Trials) != 14 || !past.Trials[13].Finished {
+		t.Errorf("%d trials", len(past.Trials))
+	}
+}
+
 // killCompilersAndWorkers searches a real kernel whose points differ by many times, in an order that no answer changes.
 func killCompilersAndWorkers(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("victims are found in /proc")
 	}
-	study := func() (dir string, cmd *exec.Cmd) {
-		dir = t.TempDir()
-		for name, content := range fourKinds {
-			path := filepath.Join(dir, "add", name)
-			err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644))
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		return dir, asPawl(t, dir, "tune", "./add", "--backend", "host", "--sampler", "grid", "--seed", "7", "--rounds", "3",
-			"--finalists", "1", "--trials", "14")
-	}
-	calm, cmd := study()
+	calm, cmd := fourKindsStudy(t)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
@@ -230,7 +312,7 @@ func killCompilersAndWorkers(t *testing.T) {
 	}
 	killed := 0
 	for killed < *kills {
-		dir, cmd := study()
+		dir, cmd := fourKindsStudy(t)
 		printed := &strings.Builder{}
 		cmd.Stdout, cmd.Stderr = printed, printed
 		if err := cmd.Start(); err != nil {

@@ -46,36 +46,66 @@ func writeFile(path string, render func(io.Writer) error) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	temporary, err := writeBeside(path, clean, mode.Perm())
+	temporary, err := createBeside(path)
+	if err != nil {
+		return err
+	}
+	defer temporary.Close() // only now may others sweep it away
+	err = writeTo(temporary, clean, mode.Perm())
 	if err == nil {
-		err = os.Rename(temporary, path)
+		err = os.Rename(temporary.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfThere(temporary))
+		return errors.Join(err, removeIfThere(temporary.Name()))
 	}
 	return errors.Join(syncFolder(folder), sweep(path))
 }
 
-// besides names the files that writeBeside makes.
+// besides names the files that createBeside makes.
 func besides(path string) string { return "." + filepath.Base(path) + ".new-*" }
 
-// writeBeside writes a temporary file in the folder of path, forced to the disk.
-func writeBeside(path string, content []byte, mode fs.FileMode) (temporary string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), besides(path))
-	if err != nil {
-		return "", err
+// createBeside creates a temporary file in the folder of path, and holds it locked: who can lock one finds that its
+// process was killed. A file that somebody else has swept away before it was locked is made anew.
+func createBeside(path string) (*os.File, error) {
+	for {
+		f, err := os.CreateTemp(filepath.Dir(path), besides(path))
+		if err != nil {
+			return nil, err
+		}
+		locked := lock(f)
+		_, gone := os.Stat(f.Name())
+		if locked != errHeld && !errors.Is(gone, fs.ErrNotExist) {
+			return f, nil
+		}
+		f.Close()
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Write(content); err != nil {
-		return f.Name(), err
-	}
-	if err := f.Chmod(mode); err != nil {
-		return f.Name(), err
-	}
-	return f.Name(), f.Sync()
 }
 
-// leftoverAge is after how long a temporary file belongs to a process that was killed.
+// errHeld says that another process holds a file.
+const errHeld = syscall.EWOULDBLOCK
+
+// lock locks a file until it is closed, and fails with errHeld where another process has. Some file systems know no
+// locks, and say so.
+func lock(f *os.File) error {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return err
+	}
+	return nil
+}
+
+// writeTo writes a file and forces it to the disk.
+func writeTo(f *os.File, content []byte, mode fs.FileMode) error {
+	_, err := f.Write(content)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return err
+}
+
+// leftoverAge is after how long a temporary file belongs to a process that was killed, where files cannot be locked.
 const leftoverAge = time.Hour
 
 // sweep removes what killed processes left beside path.
@@ -85,14 +115,27 @@ func sweep(path string) error {
 		return err
 	}
 	for _, leftover := range leftovers {
-		if info, err := os.Stat(leftover); err != nil || time.Since(info.ModTime()) < leftoverAge {
-			continue // gone already, or another process is at work
-		}
-		if err := removeIfThere(leftover); err != nil {
+		if err := sweepOne(leftover); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func sweepOne(leftover string) error {
+	f, err := os.Open(leftover)
+	if err != nil {
+		return nil // gone already, or another user's
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	if err := lock(f); err == errHeld || err != nil && time.Since(info.ModTime()) < leftoverAge {
+		return nil // another process is at work
+	}
+	return removeIfThere(leftover)
 }
 
 // syncFolder forces a folder to the disk. Some file systems cannot, and say so.

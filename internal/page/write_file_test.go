@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 func text(content string) func(io.Writer) error {
@@ -102,23 +101,27 @@ func TestWriteFileToADevice(t *testing.T) {
 func TestWriteFileSweepsLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "file")
-	old, fresh := filepath.Join(folder, ".file.new-1"), filepath.Join(folder, ".file.new-2")
-	for _, leftover := range []string{old, fresh} {
+	old, held := filepath.Join(folder, ".file.new-1"), filepath.Join(folder, ".file.new-2")
+	for _, leftover := range []string{old, held} {
 		if err := os.WriteFile(leftover, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	before := time.Now().Add(-2 * leftoverAge)
-	if err := os.Chtimes(old, before, before); err != nil {
+	writing, err := os.Open(held) // another open file has another lock, as another process has
+	if err == nil {
+		err = lock(writing)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer writing.Close()
 	if err := WriteFile(path, text("x")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the old one is there: %v", err)
 	}
-	if _, err := os.Stat(fresh); err != nil {
+	if _, err := os.Stat(held); err != nil {
 		t.Errorf("the other process's is gone: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -217,7 +218,7 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 		Layout:    worker.Guarded,
 	}
 	if err := o.client.Load(ctx, load); err != nil {
-		return nil, err
+		return nil, cmp.Or(m.Damaged(false), err) // where a file was removed meanwhile, that is why
 	}
 	if c.Timed != (inputs.Content{}) {
 		arranged := worker.Arrange{Pool: c.Timed.Pool, Seeds: []uint64{c.Timed.Seed}}

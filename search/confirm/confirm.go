@@ -213,6 +213,16 @@ func SameBinary(recorded objective.Outcome, p objective.Prepared) error {
 	if before == "" || now == "" || before == now {
 		return nil
 	}
-	return fmt.Errorf("the machine code of %s is not what was measured before (digest %.12s, then %.12s): the "+
-		"compiler, its flags or an include has changed since; start a new study, without --resume", p.Point, before, now)
+	return &OtherCodeError{p.Point, before, now}
+}
+
+// OtherCodeError says that a point's machine code is not what was measured before: its study cannot go on.
+type OtherCodeError struct {
+	Point       space.Point
+	Before, Now string // digests
+}
+
+func (e *OtherCodeError) Error() string {
+	return fmt.Sprintf("the machine code of %s is not what was measured before (digest %.12s, then %.12s): the compiler, "+
+		"its flags or an include has changed since; start a new study, without --resume", e.Point, e.Before, e.Now)
 }

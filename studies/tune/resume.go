@@ -32,7 +32,7 @@ func (r *run) choose(ctx context.Context) (study studies.Study, past trial.Past,
 			study = earlier
 			study.Options, study.Command, study.Workloads = goals.Options, goals.Command, goals.Workloads
 		} else {
-			r.Tools.Notice("there is no study of this kernel, workload and sources to resume: starting a new one")
+			r.Tools.Notice(r.nothingToResume(ctx, study))
 		}
 	}
 	if study.ID == 0 {
@@ -138,6 +138,18 @@ func (r *run) find(ctx context.Context, like studies.Study) (studies.Study, bool
 		err = cannotResume(differs)
 	}
 	return found, found.ID != 0, err
+}
+
+// nothingToResume says why a new study is started: where there is one of other sources, it goes on with those alone.
+func (r *run) nothingToResume(ctx context.Context, like studies.Study) string {
+	all, _ := r.store.List(ctx) // it was read a moment ago
+	for _, s := range all {
+		if s.Kernel == like.Kernel && s.Workload == like.Workload && s.Backend == like.Backend && s.Source != like.Source {
+			return fmt.Sprintf("the sources are not those of study %d (%s now, %s then): starting a new study; to resume that "+
+				"one, put its sources back", s.ID, like.Source, s.Source)
+		}
+	}
+	return "there is no study of this kernel, workload and sources to resume: starting a new one"
 }
 
 // adopt takes over a study's own options, and opens the subject again where they

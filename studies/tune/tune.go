@@ -24,6 +24,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/confirm"
@@ -248,8 +249,15 @@ func explain(err error, study studies.Study, finished int) error {
 	if finished == 0 {
 		return err
 	}
-	return fmt.Errorf("%w\n%s as study %d; %s continues", err,
-		page.Count(finished, "finished trial is saved", "finished trials are saved"), study.ID, study.Resume())
+	saved := page.Count(finished, "finished trial is saved", "finished trials are saved")
+	if errors.As(err, new(*objective.SourcesChangedError)) {
+		return fmt.Errorf("%w\n%s as study %d: put the sources back, and %s continues; with the sources as they are, it "+
+			"begins a new study", err, saved, study.ID, study.Resume())
+	}
+	if errors.As(err, new(*confirm.OtherCodeError)) {
+		return fmt.Errorf("%w\n%s as study %d", err, saved, study.ID)
+	}
+	return fmt.Errorf("%w\n%s as study %d; %s continues", err, saved, study.ID, study.Resume())
 }
 
 // check finds what is wrong with what was asked for. Errors name the flags of pawl
