@@ -30,7 +30,8 @@ type Tester struct {
 	runner   *runner
 
 	discerning sync.Mutex
-	discerned  bool // whether the check was seen to tell a kernel that does nothing
+	discerned  bool   // whether the check was seen to tell a kernel that does nothing
+	blind      string // which elements are no evidence; empty for hardly any
 }
 
 // Finding is what checking a point on many cases came to.
@@ -62,11 +63,18 @@ func (t *Tester) FullCases(point space.Point) []check.Case {
 // Note returns what was noticed about a point beside failures, and which sizes it
 // was not checked with; or nothing.
 func (t *Tester) Note(point space.Point) string {
-	note, unchecked := t.notes.Of(point), check.Unchecked(t.kernel, t.workload)
-	if note != "" && unchecked != "" {
-		note += ". "
-	}
-	return note + unchecked
+	return sentences(t.noticed(point), check.Unchecked(t.kernel, t.workload))
+}
+
+// noticed is what was noticed about a point, and which elements of every point are no evidence.
+func (t *Tester) noticed(point space.Point) string {
+	t.discerning.Lock()
+	defer t.discerning.Unlock()
+	return sentences(t.notes.Of(point), t.blind)
+}
+
+func sentences(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ". ")
 }
 
 // plan plans the check of a point. One whose scratch has no size at a case fails.
@@ -187,7 +195,7 @@ func (t *Tester) discern(ctx context.Context, p Prepared) error {
 				return err
 			}
 		}
-		if same, err = outputs.Blind(c, other); err != nil {
+		if same, t.blind, err = outputs.Blind(c, other); err != nil {
 			return err
 		}
 		if same == "" {

@@ -26,7 +26,7 @@ func (v *verifier) TakeEvidence(p Prepared) *check.Evidence {
 	taken := v.evidence[verifiedKey(p)]
 	delete(v.evidence, verifiedKey(p))
 	if taken != nil {
-		taken.Noted = v.tester.notes.Of(p.Point)
+		taken.Noted = v.tester.noticed(p.Point)
 	}
 	return taken
 }

@@ -142,15 +142,17 @@ func (p Pool) Draw(to, pool []byte, state uint64) {
 			binary.LittleEndian.PutUint64(to, content^drawn>>20&flips)
 			to = to[pair:]
 		}
-	case each == 1: // most content
-		for ; len(to) >= 2*word; number += 2 {
-			drawn := from.at(number / 2)
-			first := binary.LittleEndian.Uint32(pool[drawn&last*word:])
-			second := binary.LittleEndian.Uint32(pool[drawn>>32&last*word:])
-			binary.LittleEndian.PutUint32(to, first^uint32(drawn>>16&flips))
-			binary.LittleEndian.PutUint32(to[word:], second^uint32(drawn>>48&flips))
-			to = to[2*word:]
+	case each == 1 && len(pool) == MostPool: // most content, two numbers at a time
+		all, both := (*[MostPool]byte)(pool), flips|flips<<32
+		for i := range len(to) / (2 * word) {
+			drawn := from.at(uint64(i))
+			first, second := int(uint16(drawn))*word, int(uint16(drawn>>32))*word
+			content := uint64(binary.LittleEndian.Uint32(all[first:first+word])) |
+				uint64(binary.LittleEndian.Uint32(all[second:second+word]))<<32
+			binary.LittleEndian.PutUint64(to[i*2*word:][:2*word], content^drawn>>16&both)
 		}
+		number = uint64(len(to) / (2 * word) * 2)
+		to = to[number*word:]
 	}
 	for ; len(to) > 0; number++ {
 		drawn := from.at(number/2) >> (32 * (number % 2)) & math.MaxUint32
