@@ -68,7 +68,7 @@ func (o *Outputs) Blind(c Case, other *Outputs) (same, note string, err error) {
 				mostName))
 		}
 		if share > shownBlind {
-			note = fmt.Sprintf("the tolerance is so wide that %.0f %% of %s are no evidence: a kernel that %s or the like would "+
+			note = fmt.Sprintf("the tolerance is so wide that %.0f %% of %s are no evidence: one that %s or the like would "+
 				"pass there", 100*share, output.Name, mostName)
 		}
 	}

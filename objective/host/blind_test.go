@@ -36,7 +36,7 @@ tolerance: {atol: 1e-3, rtol: 1e-4}
 		"sum":           {"a[i] + b[i] + 1e-5f * a[i] * b[i]", "a kernel that adds its inputs would pass", ""},
 		"hardly varies": {"3 + 1e-5f * a[i]", "would pass", ""},
 		"late elements": {"a[i] / (1 + i)", "% of z a kernel that writes zeros or the like would pass", ""},
-		"last elements": {"i < N * 3 / 4 ? a[i] : 1e-6f * a[i]", "", "25 % of z are no evidence: a kernel that writes zeros"},
+		"last elements": {"i < N * 3 / 4 ? a[i] : 1e-6f * a[i]", "", "25 % of z are no evidence: one that writes zeros"},
 	} {
 		b := open(t, map[string]string{"kernel.yaml": head, "k.c": `#include <stdint.h>
 void k(const float *a, const float *b, float *y, float *z, int32_t N) {
