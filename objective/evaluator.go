@@ -343,6 +343,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (outc
 // kind fails.
 func (e *Evaluator) sampleKind(ctx context.Context, s *worker.Session, p Prepared, t worker.Time, kind string,
 	o *Outcome) (err error) {
+	defer func(start time.Time) { o.Spent.Kinds += time.Since(start) }(time.Now())
 	c := e.Tester.WorkloadCase()
 	c.Family = kind
 	if o.Failure, err = e.Tester.check(ctx, s, p, c); err != nil || o.Failure != nil {
@@ -350,6 +351,7 @@ func (e *Evaluator) sampleKind(ctx context.Context, s *worker.Session, p Prepare
 		return err
 	}
 	t.Samples = cmp.Or(p.KindSamples, t.Samples)
+	t.Batch = o.Batch // the check has warmed up
 	on := Outcome{Binary: o.Binary}
 	if err = e.benchmark.fixed(ctx, s, p, t, c, &on); err != nil {
 		return err

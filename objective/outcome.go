@@ -145,6 +145,8 @@ type Spent struct {
 	// Check is without the time for getting the kernel to the device.
 	Check   time.Duration `json:"check"`
 	Measure time.Duration `json:"measure"`
+	// Kinds is the time for checks and samples on other kinds of data.
+	Kinds time.Duration `json:"kinds,omitempty"`
 	// CacheHit says that the binary was compiled before.
 	CacheHit bool `json:"cache_hit,omitempty"`
 }

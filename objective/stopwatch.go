@@ -114,6 +114,7 @@ func (m *stopwatches) timer(_ context.Context, s *worker.Session, p Prepared, t 
 		session: s, cold: cold, paused: paused, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		most: max(min(batchBytes/max(size, 1), mostBatch), 1), retrying: longClaim,
 	}
+	w.batch = min(t.Batch, w.most) // 0 is found by calibrating
 	w.know = func(ctx context.Context, number, launches int) (contents, error) {
 		if m.kernel.PythonReference() || on.Family != "" { // it takes long
 			launches = 1

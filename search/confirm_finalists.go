@@ -63,6 +63,6 @@ func (e *engine) confirmation() (candidates []confirm.Candidate, options confirm
 	}
 	return candidates, confirm.Options{
 		Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,
-		Seed: cmp.Or(e.options.OrderSeed, e.options.Seed), Lanes: e.options.Lanes,
+		Seed: cmp.Or(e.options.OrderSeed, e.options.Seed), Lanes: e.options.Lanes, Kinds: e.options.Kinds,
 	}
 }

@@ -48,6 +48,8 @@ type Options struct {
 	Lanes int
 	// Samples is the number of samples per contender and round. Zero means 10.
 	Samples int
+	// Kinds are the kinds of data on which finalists are measured beside the declared one.
+	Kinds []string
 	// Stop ends the search early when it is closed: nothing more is asked,
 	// what runs is finished or abandoned, and the result is what there is.
 	Stop <-chan struct{}

@@ -65,11 +65,11 @@ func (r *Recipe) factor(i uint64) float64 {
 	case GrowingPlaces:
 		return p.Top * (slowest + float64((1-slowest)*(float64(place+1)/float64(p.Sequence))))
 	case LargeChannels:
-		channel := i
+		channel, period := i, uint64(channelPeriod)
 		if p.Row > 1 {
-			channel = i % p.Row
+			channel, period = i%p.Row, min(period, p.Row)
 		}
-		if channel%min(channelPeriod, max(p.Row, 2)) == 1 {
+		if channel%period == 1 {
 			return p.Top
 		}
 		return p.Top / channelFactor

@@ -9,7 +9,9 @@
 //     clearly behind leaves. How many finalists there are, and how many samples a round has,
 //     follows from the time that is left: the rounds of an interval come first.
 //  3. Winner: the contender that is most probably the fastest ([stats.Contest]).
-//  4. Ablation: the points between the default and the winner, one change at a time,
+//  4. Kinds of data: rounds measure the contenders on these too. Who is slower than the default on one cannot win,
+//     and the next finalists that do not share what these share take their place.
+//  5. Ablation: the points between the default and the winner, one change at a time,
 //     measured in the same way, if there is time left for it.
 //
 // Rounds of different runs are never compared: their contenders are not the same. A run of
@@ -90,6 +92,8 @@ type Options struct {
 	Seed uint64
 	// Lanes is the number of points that are prepared at once.
 	Lanes int
+	// Kinds are the kinds of data that contenders are measured on beside the declared one.
+	Kinds []string
 	// Unexplained ends after the confirmation: no ablation follows.
 	Unexplained bool
 }
@@ -105,7 +109,12 @@ type confirmation struct {
 	// the longest full check so far.
 	costs    map[space.Point]Cost
 	checking time.Duration
+	// goesOn says that those that were caught make room for others.
+	goesOn bool
 }
+
+// mostRuns is how often a confirmation goes on with other finalists.
+const mostRuns = 2
 
 // Run confirms the best candidates and explains the winner. Candidates are the default, if it works, and then the
 // other trials that do, fastest first. Where the user stops it, it ends without an error.
@@ -127,6 +136,10 @@ func (c *confirmation) run(ctx context.Context) error {
 	if err == nil && len(contenders) > 1 && c.refuted(contenders) {
 		contenders, err = c.compared(ctx) // those that failed may have driven others out
 	}
+	for again := 0; err == nil && again < mostRuns && len(contenders) > 1 && c.leadersCaught(contenders); again++ {
+		c.goesOn = true
+		contenders, err = c.compared(ctx)
+	}
 	if err != nil || len(contenders) < 2 {
 		return err
 	}
@@ -144,7 +157,10 @@ func (c *confirmation) run(ctx context.Context) error {
 func (c *confirmation) compared(ctx context.Context) ([]objective.Prepared, error) {
 	contenders, err := c.finalists(ctx)
 	if err == nil && len(contenders) > 1 {
-		err = c.measure(ctx, c.latest(trial.Confirmation, pointsOf(contenders)), contenders)
+		run := c.latest(trial.Confirmation, pointsOf(contenders))
+		if err = c.measure(ctx, run, contenders); err == nil {
+			err = c.catch(run, 0.95)
+		}
 	}
 	return contenders, err
 }
@@ -164,6 +180,7 @@ func pointsOf(contenders []objective.Prepared) (points []space.Point) {
 // fails the full check is disqualified and the next takes its place.
 func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, error) {
 	var chosen []objective.Prepared
+	passedOver := c.passOver()
 	for _, candidate := range c.candidates {
 		if len(chosen) > c.options.Finalists || len(chosen) > 1 && !c.pays(chosen, candidate) {
 			break
@@ -171,7 +188,7 @@ func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, err
 		if c.Stopped() {
 			return nil, experiment.ErrStopped
 		}
-		if c.failed(candidate.Point) {
+		if c.failed(candidate.Point) || passedOver(candidate.Point) {
 			continue
 		}
 		p, failure, err := c.checkInFull(ctx, candidate.Point)

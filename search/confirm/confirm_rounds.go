@@ -52,7 +52,21 @@ type rounds struct {
 	contenders []objective.Prepared
 	needed     int // rounds for an interval
 	begun      bool
-	number     int // that the round under way is recorded with
+	number     int      // that the round under way is recorded with
+	kinds      []string // of data, that it measures beside the declared one
+}
+
+// contender is a point that is measured on the kinds of data whose turn it is.
+type contender struct {
+	experiment.Point
+	rule *rounds
+}
+
+// Sample measures the point.
+func (c contender) Sample(ctx context.Context, samples int) (objective.Outcome, error) {
+	p := c.Prepared
+	p.Kinds, p.KindSamples = c.rule.kinds, kindSamples
+	return c.Sampler.Sample(ctx, p, samples)
 }
 
 // measure measures contenders against each other.
@@ -72,7 +86,7 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 	}
 	rule.needed = min(rule.needed, c.options.Rounds)
 	arms := collect.Each(contenders, func(p objective.Prepared) experiment.Arm {
-		return experiment.Point{Sampler: c.evaluator, Prepared: p}
+		return contender{experiment.Point{Sampler: c.evaluator, Prepared: p}, rule}
 	})
 	e := experiment.Experiment{
 		Arms: arms, Seed: run.seed, Stream: uint64(run.number), Record: rule.record, Stopped: c.Stopped,
@@ -103,14 +117,14 @@ func (r *rounds) Next([]experiment.Round) (plan experiment.Plan, err error) {
 			plan.Arms = append(plan.Arms, i)
 		}
 	}
-	r.begun, r.number = true, 1+highest(r.Rounds(), phase)
+	r.begun, r.number, r.kinds = true, 1+highest(r.Rounds(), phase), r.kindsOf(r.run, rest)
 	return plan, nil
 }
 
 // record makes a sample durable, and takes a trial out of the running whose point fails when it is measured again.
 func (r *rounds) record(s experiment.Sample) error {
 	p := r.contenders[s.Arm]
-	r.learn(p, s.Asked, s.Took)
+	r.learn(p, s.Asked, s.Took-s.Outcome.Spent.Kinds)
 	same := func(candidate Candidate) bool { return candidate.Point == p.Point }
 	if candidate, is := collect.First(r.candidates, same); is && fails(s.Outcome) {
 		if err := r.search.Disqualify(candidate.Number, s.Outcome.Failure); err != nil {
@@ -184,6 +198,9 @@ const dismissal = 0.001
 // dismiss records that contenders are clearly behind, from two rounds on, and where the time is short that the slowest
 // is, so that the others get their interval. The default, which all are compared with, stays.
 func (c *confirmation) dismiss(run run, short bool) error {
+	if err := c.catch(run, 1-dismissal); err != nil {
+		return err
+	}
 	contenders := Contenders(c.of(run), run.phase)
 	if len(contenders) < 3 || len(contenders[0].Rounds) < 2 {
 		return nil

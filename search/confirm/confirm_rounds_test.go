@@ -82,6 +82,18 @@ func confirmed(t *testing.T, b *bench, rounds int) []trial.Round {
 
 func confirmedIn(t *testing.T, b *bench, rounds int, budget time.Duration) []trial.Round {
 	t.Helper()
+	return confirmedBy(t, b, b, rounds, budget, nil)
+}
+
+// confirmedOn measures them on other kinds of data too.
+func confirmedOn(t *testing.T, f *fitted, rounds int, kinds []string) []trial.Round {
+	t.Helper()
+	return confirmedBy(t, f.bench, f, rounds, Unlimited, kinds)
+}
+
+func confirmedBy(t *testing.T, b *bench, evaluator Evaluator, rounds int, budget time.Duration,
+	kinds []string) []trial.Round {
+	t.Helper()
 	start := time.Now()
 	b.random = rand.New(rand.NewPCG(5, 5))
 	var values []space.Value
@@ -109,8 +121,9 @@ func confirmedIn(t *testing.T, b *bench, rounds int, budget time.Duration) []tri
 		}
 		candidates = append(candidates, candidate)
 	}
-	options := Options{Finalists: 5, Rounds: rounds, Samples: 3, Seed: 8, Lanes: 1, Unexplained: b.takes != nil}
-	if err := Run(t.Context(), b, found, candidates, options); err != nil {
+	options := Options{Finalists: 5, Rounds: rounds, Samples: 3, Seed: 8, Lanes: 1, Unexplained: b.takes != nil,
+		Kinds: kinds}
+	if err := Run(t.Context(), evaluator, found, candidates, options); err != nil {
 		t.Fatal(err)
 	}
 	return found.rounds

@@ -12,8 +12,10 @@ const Behind = "behind"
 // Short is the reason where it was the slowest so far and the time was short.
 const Short = "the time was short"
 
-// LeftRound reports whether a round says that a contender was measured no further.
-func LeftRound(f *objective.Failure) bool { return f.Reason == Behind || f.Reason == Short }
+// LeftRound reports whether a round says that a contender was measured no further, or counts no further.
+func LeftRound(f *objective.Failure) bool {
+	return f.Reason == Behind || f.Reason == Short || f.Reason == Caught
+}
 
 // fails reports whether an outcome says that its point does not work: no samples, and
 // neither the machine nor the others are why.

@@ -97,6 +97,9 @@ type Job struct {
 	Incumbent float64 `json:"incumbent,omitempty"`
 	// Samples is how many are taken, Fresh changes when they are to come from a fresh process.
 	Samples int `json:"samples,omitempty"`
+	// Kinds are kinds of data that are measured too, with KindSamples of each.
+	Kinds       []string `json:"kinds,omitempty"`
+	KindSamples int      `json:"kind_samples,omitempty"`
 	// Allowed is how long a look takes, about.
 	Allowed time.Duration `json:"allowed,omitempty"`
 	Fresh   string        `json:"fresh,omitempty"`

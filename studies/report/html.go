@@ -32,6 +32,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"applying":   (*Summary).applying,
 	"across":     func(s *Summary) *page.Grid { return page.NewGrid(acrossRows(s, plain, plain), acrossHeader...) },
 	"ungated":    ungated,
+	"data":       dataGrid,
 	"gated":      func(s *Summary) *page.Grid { return page.NewGrid(gateRows(s, plain, plain), gateHeader...) },
 	"checked":    func(s *Summary) *page.Grid { return page.NewGrid(checkedRows(s), "", "default", "winner") },
 	"unchecked":  unchecked,

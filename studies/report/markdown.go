@@ -29,6 +29,7 @@ var suggestions = page.Markdown(suggestionsSource, template.FuncMap{
 	"meaning":    speedupMeaning,
 	"inRounds":   inRounds,
 	"ablation":   ablationGrid,
+	"data":       dataGrid,
 	"gated":      func(s *Summary) *page.Grid { return page.NewGrid(gateRows(s, code, text), gateHeader...) },
 	"against":    func(g *studies.Gating) string { return Against(*g) },
 	"unstopped":  func(sentence string) string { return strings.TrimSuffix(sentence, ".") },

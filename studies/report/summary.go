@@ -50,6 +50,8 @@ type Summary struct {
 	// Across is what the winner is worth on other workloads; nil where there is no winner
 	// beside the default, or no other workload.
 	Across *Across `json:"across,omitempty"`
+	// Data says how times depend on what the inputs hold; nil where only the declared data was measured.
+	Data *Data `json:"data,omitempty"`
 	// Why says what the winner's speed comes from; nil where nothing is known about that.
 	Why *Why `json:"why,omitempty"`
 	// Top are the finalists, most probably best first; before a confirmation, the best
@@ -216,11 +218,12 @@ func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) 
 	} else {
 		summary.unconfirmed(past.Trials)
 	}
+	summary.onData(past.Rounds, rounds)
 	summary.describe(past)
 	summary.check(rounds)
 	summary.Front = front(past.Trials, study.Environment.Objective)
 	summary.takeGatings(gatings)
-	summary.Advice = withGate(doubted(advise(&summary), &summary), &summary)
+	summary.Advice = withGate(doubted(withData(advise(&summary), &summary), &summary), &summary)
 	summary.Suggestion = suggestion(&summary)
 	summary.Warnings = warnings(&summary)
 	return summary, nil

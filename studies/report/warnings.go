@@ -58,6 +58,7 @@ func warnings(s *Summary) []string {
 	if p := s.Study.Environment.Programs; p != nil && len(p.Check) == 0 {
 		add("Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
 	}
+	found = append(found, caughtTexts(s)...)
 	if later := s.wrongLater(); len(later) > 0 && !strings.Contains(s.Advice.Sentence, wrongText(later)) {
 		add("%s", wrongText(later))
 	}

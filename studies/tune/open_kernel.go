@@ -151,9 +151,9 @@ func busyText(l process.Load) string {
 // ahead says how many trials are in flight with so many compilers, and in which order they are measured.
 func ahead(k *kernels.Kernel, lanes int) search.Options {
 	if k.On().GPU {
-		return search.Options{Ahead: search.Lanes(search.AcceleratorAhead, lanes), AsPrepared: true}
+		return search.Options{Ahead: search.Lanes(search.AcceleratorAhead, lanes), AsPrepared: true, Kinds: k.Kinds()}
 	}
-	return search.Options{Ahead: search.Lanes(search.DefaultAhead, lanes)}
+	return search.Options{Ahead: search.Lanes(search.DefaultAhead, lanes), Kinds: k.Kinds()}
 }
 
 // target chooses the workload that is tuned, and finds its valid points.

@@ -264,7 +264,7 @@ static __device__ double factor(int pattern, u64 i, u64 stream, Places p) {
         return __dmul_rn(p.top, __dadd_rn(0.015625, __dmul_rn(0.984375, share)));
     }
     case LARGE_CHANNELS: {
-        u64 channel = p.row > 1 ? i % p.row : i, period = p.row < 2 ? 2 : p.row < 32 ? p.row : 32;
+        u64 channel = p.row > 1 ? i % p.row : i, period = p.row > 1 && p.row < 32 ? p.row : 32;
         return channel % period == 1 ? p.top : __ddiv_rn(p.top, 8.0);
     }
     default: return random_bits(stream, ~i) % 4 ? 0.0 : 1.0;

@@ -198,7 +198,7 @@ static __int128 load_integer(int type, const void *elements, uint64_t i) {
 /* Which share of its distance from 0 an element keeps, by its place. */
 static double factor(int pattern, uint64_t i, uint64_t stream, uint64_t row, uint64_t between, uint64_t sequence, uint64_t slices, double top) {
 	uint64_t rows = i / row, place = rows / between % sequence, outer = rows / (between * sequence);
-	uint64_t channel = row == 1 ? i : i % row, period = row == 1 ? 2 : row > 32 ? 32 : row;
+	uint64_t channel = row == 1 ? i : i % row, period = row == 1 || row > 32 ? 32 : row;
 	switch (pattern) {
 	case 1:
 		place = slices == 1 ? place : outer * between + rows % between;

@@ -108,6 +108,7 @@ func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples in
 		return outcome, err
 	}
 	answer, err := e.onDevice(ctx, farm.Sample, p, func(job *farm.Job) {
+		job.Kinds, job.KindSamples = p.Kinds, p.KindSamples
 		job.Samples, job.Fresh = samples, fmt.Sprint(e.session, " ", e.fresh.Load())
 	}, own, 0)
 	outcome, err = e.outcome(answer, outcome, err)

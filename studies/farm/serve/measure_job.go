@@ -85,6 +85,7 @@ func (s *server) on(ctx context.Context, b *bench, job farm.Job, p objective.Pre
 			answer.Through, answer.Failure, err = b.bench.Evaluator.VerifyFor(ctx, p, job.Allowed)
 		}
 	case farm.Sample:
+		p.Kinds, p.KindSamples = job.Kinds, job.KindSamples
 		*outcome, err = b.evaluator.Sample(ctx, p, job.Samples)
 		answer.Outcome = outcome
 	}
