@@ -19,7 +19,7 @@ import (
 
 // handbook are the pages whose every command is tested.
 var handbook = []string{"ci.md", "pawl-runner.md", "reference.md", "serve.md", "shipping.md", "coming-over.md",
-	"troubleshooting.md", "contributing.md"}
+	"troubleshooting.md", "../CONTRIBUTING.md"}
 
 // block is a fenced piece of shell on a page. One that is marked with a word after sh is
 // not run.
@@ -78,7 +78,7 @@ func TestHandbookRuns(t *testing.T) {
 		t.Skip("measures what the pages measure")
 	}
 	for _, name := range handbook {
-		t.Run(name, func(t *testing.T) {
+		t.Run(strings.TrimPrefix(name, "../"), func(t *testing.T) {
 			if name == "shipping.md" || name == "reference.md" {
 				thorough.Only(t, "it measures for long")
 			}
@@ -156,13 +156,63 @@ func TestHandbookNamesWhatThereIs(t *testing.T) {
 		}
 		for _, link := range regexp.MustCompile(`\]\(([a-z][^)]*)\)`).FindAllStringSubmatch(text, -1) {
 			file, _, _ := strings.Cut(link[1], "#")
-			if _, err := os.Stat(filepath.Join("../../docs", file)); err != nil {
+			if _, err := os.Stat(filepath.Join("../../docs", filepath.Dir(name), file)); err != nil {
 				t.Errorf("docs/%s links to %s: %v", name, link[1], err)
 			}
 		}
 	}
 	if lines < 30 {
 		t.Errorf("only %d commands on all pages", lines)
+	}
+}
+
+// Every call of pawl on every page, the notes and the examples included, names a command and flags that there are.
+func TestEveryPageNamesWhatThereIs(t *testing.T) {
+	app := newApp(console.Environment{})
+	span := regexp.MustCompile("`(pawl [^`]*)`")
+	fenced := regexp.MustCompile("(?ms)^ *```[a-z]*( [a-z]+)?\n(.*?)^ *```$")
+	indented := regexp.MustCompile(`(?m)^(?:    |\t)\s*((?:go run \./cmd/)?pawl .*)$`)
+	// Where a command stands inside of another language: an item of YAML, a string of Groovy.
+	item := regexp.MustCompile(`(?m)^\s*(?:- |\$ |'|.* script:\s*')(pawl )`)
+	pages := []string{"../../README.md", "../../CONTRIBUTING.md"}
+	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md"} {
+		found, err := filepath.Glob("../../docs/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	calls := 0
+	for _, path := range pages {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(content)
+		var scripts []string
+		for _, found := range fenced.FindAllStringSubmatch(text, -1) {
+			scripts = append(scripts, item.ReplaceAllString(strings.ReplaceAll(found[2], "bin/pawl", "pawl"), "$1"))
+		}
+		for _, found := range indented.FindAllStringSubmatch(text, -1) {
+			scripts = append(scripts, found[1])
+		}
+		for _, found := range span.FindAllStringSubmatch(strings.ReplaceAll(text, "\n", " "), -1) {
+			scripts = append(scripts, strings.ReplaceAll(found[1], "…", "X"))
+		}
+		for _, script := range scripts {
+			for _, call := range invocations(script) {
+				calls++
+				if len(call) > 0 && (call[0] == "COMMAND" || call[0] == "ended") { // any; and a message
+					continue
+				}
+				if err := exists(app, call); err != nil {
+					t.Errorf("%s: pawl %s: %v", path, strings.Join(call, " "), err)
+				}
+			}
+		}
+	}
+	if calls < 200 {
+		t.Errorf("only %d calls on all pages", calls)
 	}
 }
 

@@ -70,8 +70,14 @@ func TestPagesListTheCommands(t *testing.T) {
 		}
 	}
 	for _, link := range regexp.MustCompile(`\]\(([a-z][^)]*)\)`).FindAllStringSubmatch(string(page), -1) {
-		if _, err := os.Stat(filepath.Join("../..", link[1])); err != nil {
+		file, part, _ := strings.Cut(link[1], "#")
+		content, err := os.ReadFile(filepath.Join("../..", file))
+		if _, exists := os.Stat(filepath.Join("../..", file)); exists != nil {
 			t.Errorf("the README links to %s: %v", link[1], err)
+		}
+		heading := "\n## " + strings.ReplaceAll(part, "-", " ") + "\n"
+		if part != "" && !strings.Contains(strings.ToLower(string(content)), heading) {
+			t.Errorf("the README links to %s, which has no such heading", link[1])
 		}
 	}
 }
