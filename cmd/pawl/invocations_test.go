@@ -73,6 +73,9 @@ func words(text string) []string {
 
 // exists checks that a call names a command and flags that there are.
 func exists(app *cli.App, call []string) error {
+	if end := slices.Index(call, "--"); end >= 0 { // what follows is another program's
+		call = call[:end]
+	}
 	commands, flags := app.Commands, append(slices.Clone(app.Flags), cli.HelpFlag, cli.VersionFlag)
 	var last *cli.Command
 	for len(call) > 0 && !strings.HasPrefix(call[0], "-") {
