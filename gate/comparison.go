@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -29,6 +30,13 @@ type Options struct {
 	Now func() time.Time
 	// Observe is called after each finished round; nil for none.
 	Observe func(round, ceiling int)
+}
+
+// OrderSeed is the seed of one comparison in a run of many: the orders of two of them have nothing in common.
+func OrderSeed(run uint64, kernel, workload string, attempt int) uint64 {
+	sum := fnv.New64a()
+	fmt.Fprintf(sum, "%d\x00%s\x00%s\x00%d", run, kernel, workload, attempt)
+	return sum.Sum64()
 }
 
 // Method says how the two sides were measured.
@@ -61,6 +69,9 @@ type Comparison struct {
 	// Tails compare the slowest calls, one entry for each quantile that there were
 	// samples enough for.
 	Tails []Tail `json:"tails,omitempty"`
+	// Mean compares the means of the processes, which a share of slow launches moves and a median does not; nil where
+	// there are too few rounds.
+	Mean *Tail `json:"mean,omitempty"`
 	// SmallestRegression is the smallest slowdown that would have been called a
 	// regression nine times of ten, as a share; 0 where that is not known.
 	SmallestRegression float64 `json:"smallest_regression,omitempty"`
@@ -159,7 +170,7 @@ func Broken(failure *objective.Failure) Decision {
 
 func (r *run) comparison(w weighed, d Decision) Comparison {
 	c := Comparison{
-		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Best: w.best, Tails: w.tails,
+		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Best: w.best, Tails: w.tails, Mean: w.mean,
 		Candidate: r.samples[Candidate],
 	}
 	// Where the measurement cannot be trusted, nothing is known about what it
@@ -168,6 +179,9 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 		c.SmallestRegression = w.smallest()
 	}
 	c.Notes = append(r.policy.notes(w.between), r.policy.tailNotes(w.tails)...)
+	if note := w.meanNote(d.Verdict, r.samples); note != "" {
+		c.Notes = append(c.Notes, note)
+	}
 	if r.each < r.want() {
 		c.Notes = append(c.Notes,
 			fmt.Sprintf("%d instead of %d samples a process, so that the rounds fit in the budget of %v", r.each, r.want(),

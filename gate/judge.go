@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"pawl/internal/page"
@@ -20,6 +21,7 @@ type weighed struct {
 	control  Evidence  // baseline against itself
 	best     *Evidence // best accepted entry against candidate; nil where it is the baseline
 	tails    []Tail
+	mean     *Tail
 	rounds   []logTimes
 	tick     float64 // of the clock, a share of the time
 	// smallest works out the smallest regression that would have been seen.
@@ -56,7 +58,7 @@ func (p Policy) judgeChange(w weighed) Decision {
 	e := w.between
 	within := e.Interval.Low > -p.Regression && e.Interval.High < p.Improvement
 	switch proven := w.proven(e); {
-	case proven && e.Change < -p.Regression, w.family < 2 && p.gross(e):
+	case proven && e.Change < -p.Regression, w.family < 2 && p.gross(w):
 		return Decision{Regression,
 			fmt.Sprintf("slower by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Regression)),
 			// As a gain, a loss counts only if it is seen twice: at the analysis after the first, too.
@@ -78,10 +80,16 @@ func (p Policy) judgeChange(w weighed) Decision {
 	return p.judgeNoise(w)
 }
 
-// gross reports whether a slowdown needs no test: it is beyond twice the limit, and its whole interval
-// is beyond the limit. Of fewer than six rounds no interval is known.
-func (p Policy) gross(e Evidence) bool {
-	return e.Change < -2*p.Regression && e.Interval.High < -p.Regression
+// gross reports whether so few rounds that no test can prove anything show a slowdown all the same: it is beyond twice
+// the limit, its whole interval is beyond the limit, and in every round the candidate is slower than both the baseline
+// and the control by the limit. Equal arms do that in one of 3^6 comparisons of six rounds, whatever the noise between
+// rounds. Of fewer than six rounds no interval is known.
+func (p Policy) gross(w weighed) bool {
+	e := w.between
+	return !w.analysis.canProve() && e.Change < -2*p.Regression && e.Interval.High < -p.Regression &&
+		!slices.ContainsFunc(w.rounds, func(t logTimes) bool {
+			return t.candidate-max(t.baseline, t.control) <= math.Log1p(p.Regression)
+		})
 }
 
 // unproven says why no difference is proven.
@@ -171,6 +179,7 @@ func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
 		analysis: analysis, first: analysis.Rounds <= analyses[0].Rounds, last: last,
 		between: with.compare(Baseline, Candidate), control: with.compare(Baseline, Control),
 		tails:  r.policy.weighTails(analysis, with.tick, r.samples[Baseline], r.samples[Candidate]),
+		mean:   r.policy.weighMeans(analysis, with.tick, r.samples[Baseline], r.samples[Candidate]),
 		rounds: with.rounds, tick: with.tick,
 	}
 	known := w

@@ -116,7 +116,7 @@ func (r *powerSimulation) smallest() float64 {
 func (r *powerSimulation) found(slowdown float64) bool {
 	needed := int(math.Ceil(power * float64(len(r.draws))))
 	for i, draw := range r.draws {
-		if r.regression(draw, slowdown) {
+		if r.regression(r.read(draw, slowdown, phaseOf(i))) {
 			needed--
 		}
 		if left := len(r.draws) - i - 1; needed <= 0 || needed > left {
@@ -126,18 +126,46 @@ func (r *powerSimulation) found(slowdown float64) bool {
 	return needed <= 0
 }
 
+// phases is at how many places between two ticks the true time is tried: where it lies, a clock that counts in ticks
+// does not say, and it decides which slowdowns the clock shows.
+const phases = 8
+
+// phaseOf is where the true time of a simulated comparison lies, in ticks from the nearest one.
+func phaseOf(simulation int) float64 { return (float64(simulation%phases)+0.5)/phases - 0.5 }
+
+// finest is the tick, as a share of the time, from which on the clock matters.
+const finest = 1e-4
+
+// read returns what the clock shows of simulated rounds with a slowdown.
+func (r *powerSimulation) read(noise []logTimes, slowdown, phase float64) []logTimes {
+	rounds := slices.Clone(noise)
+	for i := range rounds {
+		t := &rounds[i]
+		t.candidate += slowdown
+		if r.tick <= finest || math.IsInf(r.tick, 1) {
+			continue
+		}
+		for _, time := range []*float64{&t.baseline, &t.candidate, &t.control} {
+			// The baseline's true time is 1 and a part of a tick.
+			ticks := math.Exp(*time) * (1 + phase*r.tick) / r.tick
+			*time = math.Log(max(1, math.Round(ticks)) * r.tick)
+		}
+	}
+	return rounds
+}
+
 // regression judges one comparison as Policy.judge does.
-func (r *powerSimulation) regression(noise []logTimes, slowdown float64) bool {
+func (r *powerSimulation) regression(rounds []logTimes) bool {
 	for i, analysis := range r.analyses {
 		last := i == len(r.analyses)-1
 		ratios := make([]float64, analysis.Rounds)
 		for j := range ratios {
-			ratios[j] = noise[j].baseline - noise[j].candidate - slowdown
+			ratios[j] = rounds[j].baseline - rounds[j].candidate
 		}
 		change := changeOf(math.Exp(stats.Median(ratios)))
 		interval := changeInterval(ratios, analysis.intervals(r.policy), r.tick)
 		beyond := interval.High < 0 && change < -r.policy.Regression &&
-			chanceNormal(noise[:analysis.Rounds], slowdown) <= analysis.Level
+			chanceNormal(rounds[:analysis.Rounds]) <= analysis.Level
 		within := interval.Low > -r.policy.Regression && interval.High < r.policy.Improvement
 		switch {
 		case beyond && (last || i > 0 && interval.High < -r.policy.Regression):
@@ -151,11 +179,7 @@ func (r *powerSimulation) regression(noise []logTimes, slowdown float64) bool {
 
 // chanceNormal is the p-value of a simulated comparison by the normal approximation of
 // [chance], which errs towards not proven: the sum of bounded numbers has lighter tails.
-func chanceNormal(noise []logTimes, slowdown float64) float64 {
-	rounds := slices.Clone(noise)
-	for i := range rounds {
-		rounds[i].candidate += slowdown
-	}
+func chanceNormal(rounds []logTimes) float64 {
 	cuts := limits(Baseline, rounds)
 	smallest := 1.0
 	for _, cut := range cuts {

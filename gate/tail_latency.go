@@ -75,6 +75,55 @@ func (p Policy) weighTails(analysis Analysis, tick float64, baseline, candidate 
 	return tails
 }
 
+// weighMeans compares the means of processes; nil where so few rounds show nothing. A median does not see that a share
+// of slow launches has grown.
+func (p Policy) weighMeans(analysis Analysis, tick float64, baseline, candidate [][]float64) *Tail {
+	t := Tail{Units: len(baseline), Limit: 2 * p.Regression}
+	if math.Ldexp(1, 1-t.Units) > analysis.Level {
+		return nil
+	}
+	var ratios, levels []float64
+	for i := range baseline {
+		before, after := stats.Mean(baseline[i]), stats.Mean(candidate[i])
+		ratios, levels = append(ratios, math.Log(before/after)), append(levels, math.Sqrt(before*after))
+	}
+	ratio, level := stats.Median(ratios), stats.Median(levels)
+	t.Change, t.Interval = changeOf(math.Exp(ratio)), changeInterval(ratios, analysis.intervals(p), tick)
+	t.P = stats.SignFlip(ratios)
+	t.Baseline, t.Candidate = level*math.Exp(ratio/2), level*math.Exp(-ratio/2)
+	t.Slower = t.P <= analysis.Level && t.Interval.High < 0 && t.Change < -t.Limit
+	return &t
+}
+
+// slowLaunch is how many times the typical time a launch takes that is called slow.
+const slowLaunch = 1.25
+
+// slowShare is the share of slow launches, where a typical one takes a time.
+func slowShare(processes [][]float64, typical float64) float64 {
+	slow, all := 0, 0
+	for _, samples := range processes {
+		for _, sample := range samples {
+			if all++; sample > slowLaunch*typical {
+				slow++
+			}
+		}
+	}
+	return float64(slow) / float64(max(1, all))
+}
+
+// meanNote says that the mean is slower, where the verdict is about a typical launch and does not say so; empty where
+// there is nothing to say.
+func (w weighed) meanNote(verdict Verdict, s Samples) string {
+	if w.mean == nil || !w.mean.Slower || verdict == Regression {
+		return ""
+	}
+	typical := min(w.between.Baseline.Median, w.between.Candidate.Median)
+	return fmt.Sprintf("the mean is slower by %s (p = %.2g), although a typical launch is not: %s of the launches take more "+
+		"than %.2f times as long as a typical one, and %s of the baseline's; the data of a launch, a cache or another "+
+		"program may be why", page.Percent(-w.mean.Change), w.mean.P, page.Percent(slowShare(s[Candidate], typical)),
+		slowLaunch, page.Percent(slowShare(s[Baseline], typical)))
+}
+
 // suspect says that the estimate is beyond the limit and the interval excludes no
 // difference, but nothing is proven yet.
 func (t Tail) suspect() bool { return !t.Slower && t.Change < -t.Limit && t.Interval.High < 0 }

@@ -265,7 +265,9 @@ func (s *search) judge(ctx context.Context, c Commit) (Finding, error) {
 	if f, seen := s.same[code]; seen {
 		return f, nil
 	}
-	compared, err := ratchet.ComparePair(ctx, s.good, candidate, s.Policy, gate.Options{Seed: s.Seed})
+	compared, err := ratchet.ComparePair(ctx, s.good, candidate, s.Policy, gate.Options{
+		Seed: gate.OrderSeed(s.Seed, s.good.Kernel.Name, s.good.Workload.Name+" "+c.Hash, 0),
+	})
 	if err != nil {
 		return Finding{}, err
 	}
