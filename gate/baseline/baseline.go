@@ -38,6 +38,8 @@ type Acceptance struct {
 	// From is 0 where there was no baseline.
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
+	// Change is what the gate has measured between both, together; nil where it has not.
+	Change *float64 `json:"change,omitempty"`
 	// Release says that erosion is measured against what was accepted, and no longer
 	// against what was better before.
 	Release bool   `json:"release,omitempty"`

@@ -10,7 +10,6 @@ import (
 	"pawl/gate/baseline"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/internal/stats"
 )
 
 // Move is an entry that a commit begins or moves.
@@ -18,6 +17,8 @@ type Move struct {
 	baseline.Key
 	// From and To are milliseconds; From is 0 for a new entry.
 	From, To float64
+	// Change is what the gate has measured between both, together: times of two days are not compared. Nil is unknown.
+	Change *float64
 	// Accepted is a person's reason, empty where the gate has moved it.
 	Accepted string
 	// Provisional says that it is a gain that a later build has to hold.
@@ -28,8 +29,10 @@ type Move struct {
 func (m Move) String() string {
 	text := fmt.Sprintf("%s: new, %s", m.Key, m.Objective.Text(m.To))
 	if m.From > 0 {
-		text = fmt.Sprintf("%s: %s to %s (%s)", m.Key, m.Objective.Text(m.From), m.Objective.Text(m.To),
-			page.Change(stats.Change(m.From, m.To)))
+		text = fmt.Sprintf("%s: %s to %s", m.Key, m.Objective.Text(m.From), m.Objective.Text(m.To))
+	}
+	if m.Change != nil {
+		text += fmt.Sprintf(" (%s)", page.Change(*m.Change))
 	}
 	if m.Provisional {
 		text += ", provisional until a later build holds it"
@@ -46,13 +49,14 @@ func moves(before, after *baseline.File) (all []Move) {
 			m := Move{Key: e.Key, From: was.Median, To: e.Median}
 			for _, a := range e.Accepted {
 				if a.To == e.Median {
-					m.Accepted = a.Reason
+					m.Accepted, m.Change = a.Reason, a.Change
 				}
 			}
 			all = append(all, m)
 		}
 		if was, _ := before.FindGain(e.Key); e.Provisional != nil && !reflect.DeepEqual(was, *e.Provisional) {
-			all = append(all, Move{Key: e.Key, From: e.Median, To: e.Provisional.Median, Provisional: true})
+			all = append(all, Move{Key: e.Key, From: e.Median, To: e.Provisional.Median, Change: &e.Provisional.Gain,
+				Provisional: true})
 		}
 	}
 	return all
@@ -79,7 +83,7 @@ func message(c change) string {
 	for _, sentence := range c.chosen {
 		fmt.Fprintf(&text, "- %s\n", line(sentence))
 	}
-	if slices.ContainsFunc(c.moved, func(m Move) bool { return m.From > 0 }) {
+	if slices.ContainsFunc(c.moved, func(m Move) bool { return m.Change != nil }) {
 		text.WriteString("\nA positive change is faster.\n")
 	}
 	if c.events > 0 {

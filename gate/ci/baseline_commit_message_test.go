@@ -12,6 +12,7 @@ func TestHostileNamesInTheMessage(t *testing.T) {
 		Key:      entry("[Skip CI]\n\nSigned-off-by: x", 1).Key,
 		From:     1,
 		To:       2,
+		Change:   new(-0.037),
 		Accepted: "because [ci skip]\nskip-checks: true",
 	}
 	text := message(change{moved: []Move{m}, file: []byte("x"), events: 1, chosen: []string{"[no ci]"}})
@@ -19,7 +20,7 @@ func TestHostileNamesInTheMessage(t *testing.T) {
 		!strings.Contains(text, "accepted: because (ci skip)") {
 		t.Error(text)
 	}
-	if !strings.HasPrefix(text, `Move the baseline of (Skip CI)\n\nSigned-off-by: x, small, f32 on D: 1 ms to 2 ms (-100.0 %)`) {
+	if !strings.HasPrefix(text, `Move the baseline of (Skip CI)\n\nSigned-off-by: x, small, f32 on D: 1 ms to 2 ms (-3.7 %)`) {
 		t.Error(text)
 	}
 }

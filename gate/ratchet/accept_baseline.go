@@ -66,8 +66,11 @@ func (a Acceptance) Accept() (keys []baseline.Key, err error) {
 		}
 		for _, e := range accepted {
 			e.Gain = 0
-			decision := file.Accept(e,
-				baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, By: a.By, Release: a.Release})
+			acceptance := baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, By: a.By, Release: a.Release}
+			if s := resultFor(report, e.Key); s != nil && s.Evidence != nil {
+				acceptance.Change = &s.Evidence.Change
+			}
+			decision := file.Accept(e, acceptance)
 			event := decision.Event(e)
 			if s := resultFor(report, e.Key); s != nil {
 				event.Sources = s.Sources

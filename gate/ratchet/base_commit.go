@@ -123,6 +123,31 @@ func (r *run) baseKernel(ctx context.Context, rule policy.Kernel) (old baseKerne
 	return old
 }
 
+// unchanged reports whether a candidate has the machine code, the arguments and the checks of the base: then there is
+// nothing to check or to measure.
+func (r *run) unchanged(ctx context.Context, c *devices.Configuration, old *baseKernel) (bool, error) {
+	if err := old.unchanged(); err != nil || c.Prepared.Failure != nil {
+		return false, err
+	}
+	files, _, err := c.Kernel.JudgedBy(old.kernel, r.base.root, filepath.Join(r.base.folder, "files"))
+	if err != nil || len(files) > 0 {
+		return false, err
+	}
+	base, err := r.On.Open(ctx, old.kernel, c.Workload.Name, old.rule.At)
+	if err != nil {
+		return false, nil // which its comparison says
+	}
+	defer base.Close()
+	if base.Prepared.Failure != nil {
+		return false, nil
+	}
+	problem, err := base.Evaluator.Problem()
+	if err != nil {
+		return false, err
+	}
+	return sameCode(c, baseline.Entry{Binary: base.Prepared.Binary.Digest, Problem: problem})
+}
+
 // againstBase compares a candidate with what the base commit has of it, built here: that takes no
 // stored baseline, whatever the device is. Where main is no longer what its baseline was, the
 // candidate is compared with that as well, so that small losses do not add up.
@@ -229,6 +254,14 @@ func (r *run) judged(ctx context.Context, c *devices.Configuration, rules *kerne
 		return judged, nil
 	}
 	judged.Close()
+	if failure != nil && failure.Reason == brokenReference {
+		// It says nothing about the candidate, which has passed its own checks; what it changes needs a person.
+		result.Notes = append(result.Notes, fmt.Sprintf("%s itself cannot be checked: %s", r.Base, failure.Detail))
+		if len(changed) == 0 {
+			result.Changed = []string{"reference"}
+		}
+		return c, nil
+	}
 	if failure != nil {
 		result.Decision, result.Stage = gate.Broken(failure), failure.Stage
 		result.Reason = fmt.Sprintf("by the checks of %s: %s", r.Base, result.Reason)

@@ -2,11 +2,13 @@ package ratchet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"pawl/gate"
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/devices"
 )
 
@@ -79,6 +81,10 @@ func (t Task) Do(ctx context.Context, sides []*devices.Configuration) (done Done
 		if blind := objective.BlindFailure(err); blind != nil {
 			done.Failure, err = blind, nil // nothing shows that it is right
 		}
+		if broken, ok := errors.AsType[*check.ReferenceError](err); ok && ctx.Err() == nil {
+			// One kernel's mistake, and no reason to leave out the others.
+			done.Failure, err = &objective.Failure{Stage: objective.Fuzz, Reason: brokenReference, Detail: broken.Error()}, nil
+		}
 		return done, err
 	case t.Kind == AloneTask:
 		return measureAlone(ctx, sides[0], t.Policy)
@@ -98,6 +104,9 @@ func (t Task) Do(ctx context.Context, sides []*devices.Configuration) (done Done
 		Conditions: compared.Conditions,
 	}, err
 }
+
+// brokenReference is the reason of a failure where nothing can be judged.
+const brokenReference = "broken reference"
 
 // verify checks a configuration in full, where it is.
 func (r *run) verify(ctx context.Context, c *devices.Configuration) (*objective.Failure, error) {
@@ -122,7 +131,7 @@ func (r *run) comparison(ctx context.Context, c, base, best *devices.Configurati
 		sides = append(sides, best)
 	}
 	done, err := r.On.Do(ctx, sides, Task{
-		Kind: CompareTask, Policy: p, Seed: r.Seed, Samples: samplesOf(c, 0), observe: func(round, ceiling int) {
+		Kind: CompareTask, Policy: p, Seed: gate.OrderSeed(r.Seed, c.Kernel.Name, c.Workload.Name, r.attempt), Samples: samplesOf(c, 0), observe: func(round, ceiling int) {
 			if r.Observe != nil {
 				r.Observe(c.Kernel.Name, c.Workload.Name, round, ceiling)
 			}
@@ -130,6 +139,7 @@ func (r *run) comparison(ctx context.Context, c, base, best *devices.Configurati
 	})
 	if err == nil {
 		done.Comparison.Candidate = done.Candidate
+		done.Comparison.OrderSeed = r.Seed // with which this run draws the same orders again
 	}
 	return done, err
 }

@@ -27,10 +27,23 @@ type outcome struct {
 func (r *run) compare(ctx context.Context, c *devices.Configuration, p planned) (outcome, error) {
 	o := outcome{result: reporting.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: p.Policy}}
 	o.result.Workload = cmp.Or(p.called, o.result.Workload)
-	o.result.Policy.Budget = cmp.Or(r.budget, o.result.Policy.Budget)
+	if r.budget > 0 {
+		o.result.Policy.Budget = r.budget
+	}
 	var err error
 	if o.result.Sources, err = fingerprint(ctx, c.Kernel); err != nil {
 		return o, err
+	}
+	if p.old != nil && p.old.kernel != nil {
+		same, err := r.unchanged(ctx, c, p.old)
+		if same || err != nil {
+			o.result.Decision = gate.Decide(gate.Maintained, "the machine code is that of the base: there is nothing to measure")
+			return o, err
+		}
+	}
+	if r.budget < 0 {
+		o.result.Decision = gate.Decide(gate.Inconclusive, "not measured: the run's budget of %v was over", r.Within)
+		return o, nil
 	}
 	failure, err := r.verify(ctx, c)
 	if err != nil {
@@ -223,6 +236,10 @@ func (r *run) againstStored(ctx context.Context, c *devices.Configuration, entry
 	}
 	compared := gate.CompareApart(entry.Samples, done.Samples[gate.Candidate], p, gate.Stored)
 	compared.Notes = append(compared.Notes, "compared with stored samples, because the baseline cannot be rebuilt: "+why)
+	compared.Reason = "against samples of another day: " + compared.Reason
+	if compared.Verdict == gate.Maintained || compared.Verdict == gate.NoDifference {
+		compared.Verdict = gate.Inconclusive // what another day says lets nothing pass in silence
+	}
 	if compared.Verdict == gate.Improvement {
 		compared.Notes = append(compared.Notes, "stored samples do not move a baseline; pawl baseline accept does")
 	}

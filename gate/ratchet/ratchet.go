@@ -38,6 +38,8 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/gate/reporting"
+	"pawl/internal/page"
+	"pawl/objective"
 	"pawl/objective/devices"
 )
 
@@ -76,8 +78,8 @@ type Options struct {
 	Shard int
 	// Join is the folder with the results of all shards, which take the place of measuring; empty measures.
 	Join string
-	// Within is the time for the whole run; what is left of it is for a second comparison of what was
-	// inconclusive. 0 means twice the policy's budget for each of those.
+	// Within is the time for the whole run, which its comparisons share; what is left of it is for a second comparison
+	// of what was inconclusive. 0 means the policy's budget for each, and twice that for the second.
 	Within time.Duration
 	// Backend is where kernels run whose policy names none.
 	Backend string
@@ -111,9 +113,11 @@ type run struct {
 	file    *baseline.File // as it was at the beginning
 	base    *baseCommit    // nil without one
 	planned []planned
-	// began is when; budget is that of a second comparison, 0 for the policy's.
-	began  time.Time
-	budget time.Duration
+	// began is when; budget is that of the next comparison, 0 for the policy's and negative where no time is left.
+	// attempt counts the comparisons of a configuration.
+	began   time.Time
+	budget  time.Duration
+	attempt int
 	// current are the candidates as measured in this run.
 	current *baseline.File
 	report  reporting.Report
@@ -189,20 +193,35 @@ func (r *run) warn(sentence string) {
 	}
 }
 
-func (r *run) kernels(ctx context.Context) (failed error) {
+func (r *run) kernels(ctx context.Context) error {
 	for _, p := range r.planned {
+		r.budget, r.attempt = r.share(p), 0
 		o, err := r.configuration(ctx, p)
-		if ctx.Err() != nil {
-			return errors.Join(failed, err)
-		}
 		if err != nil {
-			return errors.Join(failed, err)
+			return err
 		}
 		if err := r.add(o); err != nil {
-			return errors.Join(failed, err)
+			return err
 		}
 	}
-	return failed
+	return nil
+}
+
+// spare is the part of a run's time that is kept for what no comparison counts: compilers, checks and the report.
+const spare = 0.1
+
+// share is the budget of a comparison where the run's time is limited: an equal share of what is left, of which a first
+// comparison may take a half, because a gain is measured twice and the last round may end late. What is unchanged
+// leaves its share to the others. 0 is the policy's own, and negative that no time is left.
+func (r *run) share(p planned) time.Duration {
+	if r.Within == 0 {
+		return 0
+	}
+	left := time.Duration((1-spare)*float64(r.Within)) - time.Since(r.began)
+	if left <= 0 {
+		return -1
+	}
+	return min(left/time.Duration(2*max(1, r.report.Planned-len(r.report.Results))), p.Policy.Budget)
 }
 
 func (r *run) configuration(ctx context.Context, p planned) (outcome, error) {
@@ -214,6 +233,9 @@ func (r *run) configuration(ctx context.Context, p planned) (outcome, error) {
 		return outcome{result: result}, nil
 	}
 	k, err := r.On.Load(ctx, p.Name, cmp.Or(p.Backend, r.Backend))
+	if err != nil && r.base != nil && ctx.Err() == nil && !errors.As(err, new(*devices.AbsentError)) {
+		return r.unreadable(p, err), nil
+	}
 	if err != nil {
 		return outcome{}, err
 	}
@@ -233,25 +255,43 @@ func (r *run) configuration(ctx context.Context, p planned) (outcome, error) {
 		return o, fmt.Errorf("gating %s: %w", p.Name, err)
 	}
 	r.accepted(&o.result)
+	if mean := o.result.Mean; mean != nil && mean.Slower && !o.result.Verdict.Fails() {
+		r.warn(fmt.Sprintf("%s: the mean is slower by %s, although a typical launch is not; see its notes",
+			o.result.Config(), page.Percent(-mean.Change)))
+	}
 	o.result.Seconds = time.Since(began).Seconds()
 	o.result.Command = r.command(k.Origin, c.Workload.Name, p.At)
 	return o, nil
 }
 
+// unreadable is the result of a kernel whose files in the branch are none.
+func (r *run) unreadable(p planned, err error) (o outcome) {
+	o.result.Key = baseline.Key{
+		Device: r.report.Device, Kernel: filepath.Base(filepath.Clean(p.Name)), Workload: strings.Join(p.Workloads, ""),
+	}
+	if p.old != nil && p.old.kernel != nil {
+		o.result.Kernel, o.result.Type = p.old.kernel.Name, typeOf(p.old.kernel)
+	}
+	o.result.Policy, o.result.Stage = p.Policy, objective.Preflight
+	o.result.Decision = gate.Decide(gate.Wrong, "%s", errorLine(err))
+	return o
+}
+
 // again compares once more what was inconclusive, with other orders and the time that is left for it.
 func (r *run) again(ctx context.Context, c *devices.Configuration, p planned, first outcome) (outcome, error) {
-	r.budget = 2 * first.result.Policy.Budget
-	if r.Within > 0 {
+	if r.budget < 0 {
+		return first, nil
+	}
+	if r.budget = 2 * first.result.Policy.Budget; r.Within > 0 {
 		// An equal share of what is left; half of it, because a gain is measured twice.
-		left := max(0, r.Within-time.Since(r.began))
+		left := max(0, time.Duration((1-spare)*float64(r.Within))-time.Since(r.began))
 		r.budget = left / time.Duration(2*max(1, r.report.Planned-len(r.report.Results)))
 	}
-	defer func() { r.budget = 0 }()
 	if r.budget < first.result.Policy.Budget/2 {
 		first.result.Notes = append(first.result.Notes, "no time was left for a second comparison")
 		return first, nil
 	}
-	r.Seed++
+	r.attempt++
 	second, err := r.compare(ctx, c, p)
 	second.result.Notes = append(second.result.Notes,
 		fmt.Sprintf("the second comparison, in up to %v; the first was inconclusive: %s", r.budget.Round(time.Millisecond),

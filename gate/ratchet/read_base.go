@@ -3,6 +3,7 @@ package ratchet
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"pawl/gate/baseline"
@@ -25,6 +26,34 @@ func MergeBase(ctx context.Context, path, branch string) (string, error) {
 	}
 	return git.Line(ctx, folder, "merge-base", "HEAD", other)
 }
+
+// MergeParent returns what GitHub has merged a pull request into, where the checked-out commit is that merge: it is newer
+// than the base that the event names, whose later changes are not the pull request's. Ref and commit are what the job
+// runs for. Elsewhere it returns the base as it is; a merge of the branch's own is none.
+func MergeParent(ctx context.Context, path, base, ref, commit string) (string, error) {
+	if !mergeRef.MatchString(ref) || commit == "" {
+		return base, nil
+	}
+	folder, _, err := inRepository(ctx, path)
+	if err != nil {
+		return "", err
+	}
+	words, err := git.Line(ctx, folder, "rev-list", "--parents", "--max-count=1", "HEAD")
+	hashes := strings.Fields(words)
+	if err != nil || len(hashes) != 3 || hashes[0] != commit {
+		return base, err
+	}
+	named, err := resolve(ctx, folder, base)
+	if err != nil {
+		return "", err
+	}
+	if newer, err := git.Has(ctx, folder, hashes[1], named); err != nil || !newer {
+		return base, err
+	}
+	return hashes[1], nil
+}
+
+var mergeRef = regexp.MustCompile(`^refs/pull/\d+/merge$`)
 
 // readBase returns the baseline of a commit, as the file and as its text, which is nil
 // where the commit has none. The working tree has no say in it. Where a branch of its own keeps the

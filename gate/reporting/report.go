@@ -143,6 +143,21 @@ func (r *Report) Passed() bool {
 		!slices.ContainsFunc(r.Results, func(s Result) bool { return !s.Verdict.Passes() })
 }
 
+// Family says how likely a false alarm of the whole run is, where several comparisons were measured.
+func (r *Report) Family() string {
+	measured, none, most := 0, 1.0, 0.0
+	for _, s := range r.Results {
+		if s.Method == gate.Interleaved && s.Evidence != nil {
+			measured, none, most = measured+1, none*(1-s.Policy.Alarm), max(most, s.Policy.Alarm)
+		}
+	}
+	if measured < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d comparisons were measured. Of equal sides, each differs by chance in at most %s of runs, and "+
+		"at least one of them in at most %s.", measured, page.Percent(most), page.Percent(1-none))
+}
+
 // JSON writes the report for programs.
 func (r *Report) JSON(w io.Writer) error { return page.JSON(w, "pawl gate", 1, r) }
 

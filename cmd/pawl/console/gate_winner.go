@@ -54,10 +54,14 @@ func (o *GateFlags) Setting(ctx context.Context) (b *devices.Builder, s ratchet.
 // MergeBase returns the commit whose baseline counts. In a pull request that is by default where
 // its branch left the branch that it is to be merged into.
 func (o *GateFlags) MergeBase(ctx context.Context) (string, error) {
-	if target := o.Getenv("GITHUB_BASE_REF"); o.Base == "" && target != "" {
-		return ratchet.MergeBase(ctx, o.Baseline, "refs/remotes/origin/"+target)
+	base, err := o.Base, error(nil)
+	if target := o.Getenv("GITHUB_BASE_REF"); base == "" && target != "" {
+		base, err = ratchet.MergeBase(ctx, o.Baseline, "refs/remotes/origin/"+target)
 	}
-	return o.Base, nil
+	if err != nil || base == "" {
+		return base, err
+	}
+	return ratchet.MergeParent(ctx, o.Baseline, base, o.Getenv("GITHUB_REF"), o.Getenv("GITHUB_SHA"))
 }
 
 // HoldWinner gates a point of a study as the flags say, and records what came of it.

@@ -73,7 +73,7 @@ func Command(env console.Environment) *cli.Command {
 				Name:        "budget",
 				Destination: &o.budget,
 				DefaultText: "as long as it takes",
-				Usage:       "the `TIME` for the whole run; what is left is for inconclusive comparisons",
+				Usage:       "the `TIME` for the whole run, which its comparisons share",
 			},
 			console.Number("shard", &o.shard, 1, 0,
 				"compare only what job `NUMBER` of the policy's shards has, and move nothing"),
