@@ -170,7 +170,8 @@ func Broken(failure *objective.Failure) Decision {
 
 func (r *run) comparison(w weighed, d Decision) Comparison {
 	c := Comparison{
-		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Best: w.best, Tails: w.tails, Mean: w.mean,
+		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Best: w.best, Tails: w.tails,
+		Mean:      w.mean,
 		Candidate: r.samples[Candidate],
 	}
 	// Where the measurement cannot be trusted, nothing is known about what it

@@ -118,8 +118,8 @@ func (w weighed) meanNote(verdict Verdict, s Samples) string {
 		return ""
 	}
 	typical := min(w.between.Baseline.Median, w.between.Candidate.Median)
-	return fmt.Sprintf("the mean is slower by %s (p = %.2g), although a typical launch is not: %s of the launches take more "+
-		"than %.2f times as long as a typical one, and %s of the baseline's; the data of a launch, a cache or another "+
+	return fmt.Sprintf("the mean is slower by %s (p = %.2g), although a typical launch is not: %s of the launches take "+
+		"more than %.2f times as long as a typical one, and %s of the baseline's; the data of a launch, a cache or another "+
 		"program may be why", page.Percent(-w.mean.Change), w.mean.P, page.Percent(slowShare(s[Candidate], typical)),
 		slowLaunch, page.Percent(slowShare(s[Baseline], typical)))
 }

@@ -131,7 +131,10 @@ func (r *run) comparison(ctx context.Context, c, base, best *devices.Configurati
 		sides = append(sides, best)
 	}
 	done, err := r.On.Do(ctx, sides, Task{
-		Kind: CompareTask, Policy: p, Seed: gate.OrderSeed(r.Seed, c.Kernel.Name, c.Workload.Name, r.attempt), Samples: samplesOf(c, 0), observe: func(round, ceiling int) {
+		Kind: CompareTask, Policy: p,
+		Seed:    gate.OrderSeed(r.Seed, c.Kernel.Name, c.Workload.Name, r.attempt),
+		Samples: samplesOf(c, 0),
+		observe: func(round, ceiling int) {
 			if r.Observe != nil {
 				r.Observe(c.Kernel.Name, c.Workload.Name, round, ceiling)
 			}

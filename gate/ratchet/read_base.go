@@ -27,9 +27,9 @@ func MergeBase(ctx context.Context, path, branch string) (string, error) {
 	return git.Line(ctx, folder, "merge-base", "HEAD", other)
 }
 
-// MergeParent returns what GitHub has merged a pull request into, where the checked-out commit is that merge: it is newer
-// than the base that the event names, whose later changes are not the pull request's. Ref and commit are what the job
-// runs for. Elsewhere it returns the base as it is; a merge of the branch's own is none.
+// MergeParent returns what GitHub has merged a pull request into, where the checked-out commit is that merge: it is
+// newer than the base that the event names, whose later changes are not the pull request's. Ref and commit are what
+// the job runs for. Elsewhere it returns the base as it is; a merge of the branch's own is none.
 func MergeParent(ctx context.Context, path, base, ref, commit string) (string, error) {
 	if !mergeRef.MatchString(ref) || commit == "" {
 		return base, nil
