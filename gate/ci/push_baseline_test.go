@@ -60,10 +60,8 @@ func TestBaselineGetsACommitOfItsOwn(t *testing.T) {
 	}
 	want := `Move 2 entries of the baseline
 
-- a, small, f32 on D: 2 ms to 1 ms (+50.0 %)
+- a, small, f32 on D: 2 ms to 1 ms
 - c, small, f32 on D: new, 4 ms
-
-A positive change is faster.
 
 1 line added to the history.`
 	got := s.git(s.remote, "log", "-1", "--format=%B", "main")

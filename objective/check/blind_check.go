@@ -167,7 +167,7 @@ func (o *Outputs) copies(c Case, at int) (copies []guess, err error) {
 	source := inputs.Source{Folder: o.answer.kernel.Dir}
 	output, size := o.answer.kernel.Arguments.Outputs()[at], len(o.answer.want[at])
 	for _, b := range o.arguments {
-		filled := b.IsBuffer() && (!b.Out || b.Restored)
+		filled := b.IsBuffer() && !b.Scratch && (!b.Out || b.Restored)
 		if !filled || b.Fields != nil || b.Type != output.Element.Name || b.Bytes() != size || size > largestCopy {
 			continue
 		}

@@ -75,7 +75,13 @@ func open(t *testing.T, files map[string]string, options host.Options) *bench {
 
 func openWith(t *testing.T, files map[string]string, options host.Options, how objective.Options) *bench {
 	t.Helper()
-	k, err := kernels.Load(folder(t, files), kernels.Host)
+	return openFolder(t, folder(t, files), options, how)
+}
+
+// openFolder opens a kernel whose files are there, as they are now.
+func openFolder(t *testing.T, dir string, options host.Options, how objective.Options) *bench {
+	t.Helper()
+	k, err := kernels.Load(dir, kernels.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,6 +206,7 @@ func TestIncludesArePartOfTheKey(t *testing.T) {
 	}
 	b := open(t, files, host.Options{})
 	digest := func() string {
+		b := openFolder(t, b.kernel.Dir, host.Options{}, objective.Options{})
 		p, err := b.Prepare(t.Context(), b.at(t, "MODE=good"))
 		if err != nil || p.Failure != nil {
 			t.Fatal(err, p.Failure)

@@ -19,7 +19,7 @@ func TestWhatIsRefused(t *testing.T) {
 		nothing bool
 		want    string
 	}{
-		"noise":       {finding: finding{speedup: 1.02, rounds: 6}, nothing: true, want: "probably noise"},
+		"noise":       {finding: finding{speedup: 1.02, rounds: 6}, nothing: true, want: "keep the default"},
 		"no winner":   {finding: finding{speedup: 0.5, rounds: 6}, nothing: true, want: "keep the default"},
 		"unconfirmed": {finding: finding{speedup: 2, rounds: 2}, nothing: true, want: "unconfirmed"},
 		"unchecked":   {finding: finding{speedup: 2, rounds: 6, unchecked: true}, want: "checked in full"},
@@ -147,6 +147,6 @@ func TestTheWorstLossIsAShare(t *testing.T) {
 }
 
 func ExampleRefusal() {
-	fmt.Println(refuse(3, "its verdict is %q", "probably noise").advise("measure longer"))
-	// Output: study 3 is not applied: its verdict is "probably noise"; measure longer
+	fmt.Println(refuse(3, "its verdict is %q", "keep the default").advise("measure longer"))
+	// Output: study 3 is not applied: its verdict is "keep the default"; measure longer
 }

@@ -13,6 +13,7 @@ func TestStudiesShareFairly(t *testing.T) {
 	asking, working := newFarm(t)
 	var mu sync.Mutex
 	var order []string
+	names := map[string]string{} // by what identifies a study on the farm
 	served := func(study string, among int) (n int) {
 		for _, s := range order[:among] {
 			if s == study {
@@ -27,6 +28,9 @@ func TestStudiesShareFairly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		mu.Lock()
+		names[s.head.Study] = study
+		mu.Unlock()
 		t.Cleanup(func() {
 			if err := s.End(context.Background(), true); err != nil {
 				t.Error(err)
@@ -48,7 +52,7 @@ func TestStudiesShareFairly(t *testing.T) {
 	employ(t, working, "a", func(_ context.Context, job Job) (Answer, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		order = append(order, job.Study)
+		order = append(order, names[job.Study])
 		return missing("x"), nil
 	})
 	asked.Wait()
@@ -59,9 +63,15 @@ func TestStudiesShareFairly(t *testing.T) {
 	order = nil
 	ask("late", SearchPriority, 2)
 	asked.Wait()
+	late := ""
+	for id, name := range names {
+		if name == "late" {
+			late = id
+		}
+	}
 	if tag := count(t, asking,
 		"SELECT extract(epoch FROM max(scheduled_at) - '2000-01-01T00:00:00Z')::float8 * 1000 FROM river_job WHERE "+
-			"args->>'study' = 'late'"); tag < 39 {
+			"args->>'study' = '"+late+"'"); tag < 39 {
 		t.Errorf("a late study begins at turn %d", tag)
 	}
 }
