@@ -229,7 +229,9 @@ func init() {
 			return err
 		}
 		fmt.Println(id)
-		select {}
+		for { // Go's runtime would end a process that waits for nothing
+			time.Sleep(time.Hour)
+		}
 	}
 }
 

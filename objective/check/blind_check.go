@@ -63,7 +63,7 @@ func (o *Outputs) Blind(c Case, other *Outputs) (same, note string, err error) {
 			}
 		}
 		share := float64(count) / float64(max(len(blind), 1))
-		if share > mostBlind && output.Element.Size > 1 {
+		if share > mostBlind && output.Element.Size >= shortest {
 			return "", "", o.blind(c, i, fmt.Sprintf("for %.0f %% of %s a kernel that %s or the like", 100*share, output.Name,
 				mostName))
 		}
@@ -82,9 +82,11 @@ func (o *Outputs) Blind(c Case, other *Outputs) (same, note string, err error) {
 }
 
 const (
-	// mostBlind is the share of an output's elements that may be no evidence. Those of one byte have tolerances in which
-	// most numbers around zero lie: of them it is only said.
+	// mostBlind is the share of an output's elements that may be no evidence. Of elements of one and two bytes it is only
+	// said: averages of many numbers, as attention computes, are small beside the steps of such types around 1, and a
+	// tolerance knows no sizes. The cases with few numbers, and those with large ones, are their evidence.
 	mostBlind = 0.5
+	shortest  = 4 // bytes of an element that the limit is for
 	// shownBlind is the share from which on it is said.
 	shownBlind = 0.02
 )

@@ -107,8 +107,8 @@ func TestStructuresAndUnits(t *testing.T) {
 			0o644); err != nil {
 			t.Fatal(err)
 		}
-		changed := openFolder(t, b.kernel.Dir, withCPlusPlus(t), objective.Options{})
-		after, err := changed.Prepare(t.Context(), before.Point)
+		b = openFolder(t, b.kernel.Dir, withCPlusPlus(t), objective.Options{})
+		after, err := b.Prepare(t.Context(), before.Point)
 		if err != nil || after.Failure != nil || after.Spent.CacheHit {
 			t.Errorf("%s: from the cache: %v, %v, %v", name, after.Spent.CacheHit, after.Failure, err)
 		}

@@ -154,11 +154,13 @@ func (c *confirmation) nextKind(run run, contenders []objective.Prepared, before
 	return c.options.Kinds[before%len(c.options.Kinds)]
 }
 
-// catch records which contenders of a run are slower than the default on another kind of data.
+// catch records which contenders of a run are faster than the default on the declared data, and slower on another kind.
+// One that is slower on both is not fitted to anything: it just loses.
 func (c *confirmation) catch(run run, level float64) error {
-	initial := c.search.Pool().Space().Default()
-	for _, contender := range Contenders(c.of(run), run.phase) {
-		if contender.Point == initial {
+	initial, contenders := c.search.Pool().Space().Default(), Contenders(c.of(run), run.phase)
+	base, _ := collect.First(contenders, func(b Contender) bool { return b.Point == initial })
+	for _, contender := range contenders {
+		if contender.Point == initial || len(base.Rounds) == 0 || contender.Milliseconds() >= base.Milliseconds() {
 			continue
 		}
 		slower := collect.Where(OnKinds(c.of(run), initial, contender.Point, level), Ratio.Slower)
