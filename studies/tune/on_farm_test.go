@@ -299,12 +299,12 @@ func (m *moving) Observe(p search.Progress) {
 func TestAStudyWhoseFarmMovesOn(t *testing.T) {
 	t.Parallel()
 	asked := part{URL: postgrestest.Database(t), Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: 1, Trials: 40}
-	tuned := func(version string, observer Observer) (error, string) {
+	tuned := func(version string, observer Observer) (string, error) {
 		var said strings.Builder
 		o := asked.options(&Farm{Options: farm.Options{URL: asked.URL, Version: version}})
 		o.Observer, o.Version, o.Tools.Notice = observer, version, func(text string) { fmt.Fprintln(&said, text) }
 		_, err := Run(t.Context(), o)
-		return err, said.String()
+		return said.String(), err
 	}
 	initialize := func(version string) {
 		if err := farm.Init(t.Context(), farm.Options{URL: asked.URL, Version: version}); err != nil {
@@ -313,7 +313,7 @@ func TestAStudyWhoseFarmMovesOn(t *testing.T) {
 	}
 	initialize("1")
 	old := start(t, part{URL: asked.URL, Folder: t.TempDir(), Version: "1"})
-	err, _ := tuned("1", &moving{after: 10, move: func() {
+	_, err := tuned("1", &moving{after: 10, move: func() {
 		old.kill() // or it would answer until it hears of the move
 		initialize("2")
 	}})
@@ -321,12 +321,12 @@ func TestAStudyWhoseFarmMovesOn(t *testing.T) {
 		!strings.Contains(err.Error(), "10 finished trials are saved as study 1") {
 		t.Fatalf("%v", err)
 	}
-	err, _ = tuned("1", Unobserved{})
+	_, err = tuned("1", Unobserved{})
 	if err == nil || !strings.Contains(err.Error(), "is of pawl 2 and this is pawl 1") {
 		t.Errorf("%v", err)
 	}
 	start(t, part{URL: asked.URL, Folder: t.TempDir(), Version: "2"})
-	err, said := tuned("2", Unobserved{})
+	said, err := tuned("2", Unobserved{})
 	if want := "study 1 was started by pawl 1 and is resumed by pawl 2, which may search and measure differently"; err !=
 		nil || !strings.Contains(said, want) {
 		t.Errorf("%v\n%s", err, said)
