@@ -33,7 +33,8 @@ func TestRestrictedProgramsReachOnlyTheirFiles(t *testing.T) {
 	writes := (&Access{Read: Libraries}).Reading("/bin", other).Writing(folder)
 	for script, works := range map[string]bool{
 		"cat " + folder + "/file": true, "echo more >> " + folder + "/file": true,
-		"mkdir " + folder + "/new && mv " + folder + "/file " + folder + "/new/file && rm -r " + folder + "/new": true,
+		"mkdir " + folder + "/new && cp " + folder + "/file " + folder + "/new/a && mv " + folder + "/new/a " + folder +
+			"/new/b && rm -r " + folder + "/new": true,
 		"cat " + other + "/file": true, "echo more >> " + other + "/file": false, "rm " + other + "/file": false,
 		"mv " + other + "/file " + folder: false, "mkdir " + other + "/new": false,
 		"cat /etc/passwd":  false,

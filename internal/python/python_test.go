@@ -62,6 +62,9 @@ func TestProcessStaysWhileItBehaves(t *testing.T) {
 		t.Fatal(first, err)
 	}
 	again, printed, err := ask(t, s, "print", time.Minute)
+	for i := 0; i < 20 && err == nil && printed == ""; i++ { // on a busy machine the answer may be read first
+		again, printed, err = ask(t, s, "print", time.Minute)
+	}
 	if err != nil || again != first || !strings.Contains(printed, "to standard output") {
 		t.Errorf("%d after %d, %q, %v", again, first, printed, err)
 	}
